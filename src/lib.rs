@@ -1,0 +1,11 @@
+//! pointsman: failover policy for language-model calls, written as rules.
+//!
+//! The way through the house: `lang` turns rule files into a checked tree, `table` compiles it,
+//! `signal` normalises a host's error, `classify` brings both together, `run` drives rotation and
+//! fallback over `state`, and `host` does the I/O that the run asks for.
+
+pub mod classify;
+pub mod lang;
+pub mod signal;
+pub mod state;
+pub mod time;

@@ -1,0 +1,3 @@
+//! The `pointsman` command.
+
+fn main() {}

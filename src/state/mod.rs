@@ -1,0 +1,3 @@
+//! Profiles, usage and sessions; pure transitions; stores.
+
+pub mod model;

@@ -1,0 +1,4 @@
+//! All tests that use pointsman from outside, in one binary. One file a subject; behaviours carry
+//! their id in the test's name (`e1_short_ladder`).
+
+mod support;
