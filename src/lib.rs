@@ -8,4 +8,5 @@ pub mod classify;
 pub mod lang;
 pub mod signal;
 pub mod state;
+pub mod table;
 pub mod time;
