@@ -1,0 +1,285 @@
+//! Regular expressions of the rules: parsed, narrowed to folded text, and their required literals.
+//!
+//! `check` uses this for its errors, `table` for the automaton and for building the expression at
+//! its first literal hit (from [`Pattern::hir`], so that both speak of the same expression).
+
+use std::ops::Range;
+
+use regex_syntax::{
+    ParserBuilder,
+    ast::{self, Ast},
+    hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind},
+};
+
+use super::literal;
+
+/// Longest pattern, in bytes.
+pub const MAX_PATTERN: usize = 2_000;
+/// Largest expression, in states (repetitions written out).
+const MAX_STATES: usize = 20_000;
+/// Shortest required literal, in bytes.
+pub const MIN_LITERAL: usize = 3;
+
+/// A parsed regular expression.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// The expression to build. Without `/c` it stands for folded text: every letter in it is lower
+    /// case. `\b`, `\w` and `\d` are ASCII.
+    pub hir: Hir,
+    /// Every match contains one of these, as the scanned buffer shows them: folded, and `_` and
+    /// `-` as blanks. Each has at least [`MIN_LITERAL`] bytes. `None`: there is no such set.
+    pub literals: Option<Vec<String>>,
+    /// The phrase, when the expression is nothing but one (perhaps between `\b`).
+    pub plain: Option<String>,
+}
+
+impl Pattern {
+    /// Whether the expression has a group of this name.
+    #[must_use]
+    pub fn has_group(&self, name: &str) -> bool {
+        fn find(hir: &Hir, name: &str) -> bool {
+            match hir.kind() {
+                HirKind::Capture(c) => c.name.as_deref() == Some(name) || find(&c.sub, name),
+                HirKind::Repetition(r) => find(&r.sub, name),
+                HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(|p| find(p, name)),
+                _ => false,
+            }
+        }
+        find(&self.hir, name)
+    }
+}
+
+/// Why a regular expression cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PatternError {
+    /// One lower-case sentence.
+    pub message: String,
+    /// Where in the pattern.
+    pub at: Range<usize>,
+    /// It is well formed, but too large.
+    pub too_large: bool,
+}
+
+/// Parses what stands between the slashes.
+///
+/// # Errors
+/// A malformed or oversized expression.
+pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternError> {
+    let whole = 0..pattern.len();
+    let too_large = |message: String| PatternError { message, at: whole.clone(), too_large: true };
+    if pattern.len() > MAX_PATTERN {
+        return Err(too_large(format!("longer than {MAX_PATTERN} bytes")));
+    }
+    let ast =
+        ast::parse::ParserBuilder::new().nest_limit(60).build().parse(pattern).map_err(|e| PatternError {
+            message: e.kind().to_string(),
+            at: e.span().start.offset..e.span().end.offset,
+            too_large: false,
+        })?;
+    let mut ascii = ast::visit(&ast, Ascii::default()).unwrap_or_default();
+    ascii.sort_by_key(|(range, _)| range.start);
+    let mut text = String::with_capacity(pattern.len());
+    let mut from = 0;
+    for (range, instead) in ascii {
+        text.push_str(pattern.get(from..range.start).unwrap_or(""));
+        text.push_str(instead);
+        from = range.end;
+    }
+    text.push_str(pattern.get(from..).unwrap_or(""));
+    let parsed = ParserBuilder::new().nest_limit(100).case_insensitive(!case_sensitive).build().parse(&text);
+    let hir = parsed.map_err(|e| PatternError {
+        message: match e {
+            regex_syntax::Error::Parse(e) => e.kind().to_string(),
+            regex_syntax::Error::Translate(e) => e.kind().to_string(),
+            _ => "it cannot be used".to_owned(),
+        },
+        at: whole.clone(),
+        too_large: false,
+    })?;
+    if states(&hir) > MAX_STATES {
+        return Err(too_large("it repeats too much".to_owned()));
+    }
+    let hir = if case_sensitive { hir } else { folded(hir) };
+    Ok(Pattern { literals: literal::required(&hir), plain: plain(&hir), hir })
+}
+
+/// What to put for `\w`, `\d` and `\b`, which mean ASCII here.
+#[derive(Default)]
+struct Ascii(Vec<(Range<usize>, &'static str)>);
+
+impl Ascii {
+    fn put(&mut self, span: &ast::Span, instead: &'static str) {
+        self.0.push((span.start.offset..span.end.offset, instead));
+    }
+
+    fn perl(&mut self, class: &ast::ClassPerl) {
+        match (&class.kind, class.negated) {
+            (ast::ClassPerlKind::Word, false) => self.put(&class.span, "[0-9A-Za-z_]"),
+            (ast::ClassPerlKind::Word, true) => self.put(&class.span, "[^0-9A-Za-z_]"),
+            (ast::ClassPerlKind::Digit, false) => self.put(&class.span, "[0-9]"),
+            (ast::ClassPerlKind::Digit, true) => self.put(&class.span, "[^0-9]"),
+            (ast::ClassPerlKind::Space, _) => {}
+        }
+    }
+}
+
+impl ast::Visitor for Ascii {
+    type Output = Vec<(Range<usize>, &'static str)>;
+    type Err = std::convert::Infallible;
+
+    fn finish(self) -> Result<Self::Output, Self::Err> {
+        Ok(self.0)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Self::Err> {
+        match ast {
+            Ast::ClassPerl(class) => self.perl(class),
+            Ast::Assertion(a) => match a.kind {
+                ast::AssertionKind::WordBoundary => self.put(&a.span, r"(?-u:\b)"),
+                ast::AssertionKind::NotWordBoundary => self.put(&a.span, r"(?-u:\B)"),
+                _ => {}
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ast::ClassSetItem) -> Result<(), Self::Err> {
+        if let ast::ClassSetItem::Perl(class) = item {
+            self.perl(class);
+        }
+        Ok(())
+    }
+}
+
+/// How many states the expression takes, roughly.
+fn states(hir: &Hir) -> usize {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(l) => l.0.len(),
+        HirKind::Class(Class::Unicode(c)) => c.ranges().len().max(1),
+        HirKind::Class(Class::Bytes(c)) => c.ranges().len().max(1),
+        HirKind::Repetition(r) => states(&r.sub).saturating_mul(r.max.unwrap_or(r.min).max(1) as usize),
+        HirKind::Capture(c) => states(&c.sub).saturating_add(2),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(1, |sum: usize, part| sum.saturating_add(states(part)))
+        }
+    }
+}
+
+/// Takes out of small classes the letters that folded text cannot hold: `[Kk]` becomes `k`.
+fn folded(hir: Hir) -> Hir {
+    match hir.into_kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Look(look) => Hir::look(look),
+        HirKind::Literal(l) => Hir::literal(l.0),
+        HirKind::Class(Class::Unicode(class)) => Hir::class(Class::Unicode(narrowed(class))),
+        HirKind::Class(class) => Hir::class(class),
+        HirKind::Repetition(r) => Hir::repetition(hir::Repetition { sub: Box::new(folded(*r.sub)), ..r }),
+        HirKind::Capture(c) => Hir::capture(hir::Capture { sub: Box::new(folded(*c.sub)), ..c }),
+        HirKind::Concat(parts) => Hir::concat(parts.into_iter().map(folded).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.into_iter().map(folded).collect()),
+    }
+}
+
+fn narrowed(class: ClassUnicode) -> ClassUnicode {
+    let size: u32 = class.ranges().iter().map(|r| u32::from(r.end()) - u32::from(r.start()) + 1).sum();
+    if size > 4 {
+        return class;
+    }
+    let chars: Vec<char> = class.ranges().iter().flat_map(|r| r.start()..=r.end()).collect();
+    // The long s is lower case by itself, yet nobody who writes `s` means it.
+    let kept = chars.iter().filter(|c| literal::is_folded(**c) && !(**c == 'ſ' && chars.contains(&'s')));
+    let narrow = ClassUnicode::new(kept.map(|c| ClassUnicodeRange::new(*c, *c)));
+    if narrow.ranges().is_empty() { class } else { narrow }
+}
+
+fn plain(hir: &Hir) -> Option<String> {
+    let text = |hir: &Hir| match hir.kind() {
+        HirKind::Literal(l) => String::from_utf8(l.0.to_vec()).ok(),
+        _ => None,
+    };
+    match hir.kind() {
+        HirKind::Concat(parts) => {
+            let boundary = |hir: &&Hir| matches!(hir.kind(), HirKind::Look(hir::Look::WordAscii));
+            let inner: Vec<&Hir> = parts.iter().filter(|p| !boundary(p)).collect();
+            match inner.as_slice() {
+                [only] => text(only),
+                _ => None,
+            }
+        }
+        _ => text(hir),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literals(pattern: &str) -> Option<Vec<String>> {
+        parse(pattern, false).unwrap().literals
+    }
+
+    fn some(all: &[&str]) -> Option<Vec<String>> {
+        Some(all.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn literals_of_sequences_and_choices() {
+        assert_eq!(
+            literals(r"\bkey (budget )?limit (exceeded|reached)\b"),
+            some(&[
+                "key budget limit exceeded",
+                "key budget limit reached",
+                "key limit exceeded",
+                "key limit reached"
+            ])
+        );
+        assert_eq!(literals(r"rate[ _-]limit"), some(&["rate limit"]));
+        assert_eq!(literals(r"(?:quota|billing) .* \d+"), some(&["billing", "quota"]));
+        assert_eq!(literals(r"resets? in \d+"), some(&["reset in", "resets in"]));
+        assert_eq!(literals(r"(foo|\d+)"), None);
+        assert_eq!(literals(r"\d+ [a-z]+"), None);
+        assert_eq!(literals(r"(?:abc)+x?"), some(&["abc"]));
+        assert_eq!(literals(r"(?:abc)*"), None);
+        assert_eq!(literals(r"余额不足.{0,5}充值"), some(&["余额不足"]));
+    }
+
+    #[test]
+    fn case_folds_unless_asked() {
+        assert_eq!(literals("ServiceQuota"), some(&["servicequota"]));
+        assert_eq!(parse("Service  Quota", true).unwrap().literals, some(&["service quota"]));
+        let re = regex_automata::meta::Builder::new()
+            .build_from_hir(&parse(r"API[- ]Key\W", false).unwrap().hir)
+            .unwrap();
+        assert!(re.is_match("api key!"));
+        assert!(!re.is_match("API Key!"));
+    }
+
+    #[test]
+    fn word_classes_are_ascii() {
+        let re =
+            |p| regex_automata::meta::Builder::new().build_from_hir(&parse(p, false).unwrap().hir).unwrap();
+        assert!(re(r"\blimit\b").is_match("超limit了"));
+        assert!(!re(r"x\dx").is_match("x٣x"));
+        assert!(!re(r"x[\w-]x").is_match("xéx"));
+        assert!(re(r"x\Wx").is_match("xéx"));
+        assert!(re(r"a\Bb").is_match("ab"));
+    }
+
+    #[test]
+    fn errors_point_into_the_pattern() {
+        assert_eq!(parse("a(b", false).unwrap_err().at, 1..2);
+        assert_eq!(parse("abc[z-a]", false).unwrap_err().at, 4..7);
+        assert!(parse(r"((\w{900}){90}){90}", false).unwrap_err().too_large);
+        assert!(parse(&"a".repeat(3_000), false).unwrap_err().too_large);
+        assert!(parse(&"(".repeat(1_900), false).is_err());
+    }
+
+    #[test]
+    fn plain_phrases_are_seen() {
+        assert_eq!(parse(r"\bRate limit\b", false).unwrap().plain.as_deref(), Some("rate limit"));
+        assert_eq!(parse(r"rate ?limit", false).unwrap().plain, None);
+    }
+}
