@@ -1,3 +1,10 @@
 //! Profiles, usage and sessions; pure transitions; stores.
+//!
+//! A run reads a [`view::View`] and asks for [`change::Change`]s; a [`store::Store`] applies them to
+//! the fresh rows in one transaction.
 
+pub mod change;
 pub mod model;
+pub mod schedule;
+pub mod store;
+pub mod view;

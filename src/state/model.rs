@@ -70,6 +70,47 @@ pub struct Window {
     pub step: u32,
     /// The provider's own reset time, unclamped, if a hint set the window.
     pub hint: Option<Timestamp>,
+    /// How long it was when it was set or last extended: the most that it may last, seen from any
+    /// later now (E11).
+    #[serde(with = "millis")]
+    pub longest: WindowLimit,
+}
+
+impl Window {
+    /// Whether it is open.
+    #[must_use]
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        now < self.until
+    }
+
+    /// Whether it blocks `model` while open (E8); a profile-wide window blocks every model.
+    #[must_use]
+    pub fn concerns(&self, model: Option<&str>) -> bool {
+        self.model.is_none() || self.model.as_deref() == model
+    }
+
+    /// Whether bounds changed the provider's own reset time (E6).
+    #[must_use]
+    pub fn clamped(&self) -> bool {
+        self.hint.is_some_and(|hint| hint != self.until)
+    }
+}
+
+impl Usage {
+    /// The open windows that block `model`.
+    pub fn blocking<'a>(
+        &'a self,
+        model: Option<&'a str>,
+        now: Timestamp,
+    ) -> impl Iterator<Item = &'a Window> {
+        self.windows.iter().filter(move |window| window.is_open(now) && window.concerns(model))
+    }
+
+    /// Until when `model` is blocked: the latest end of the open windows that concern it (E8).
+    #[must_use]
+    pub fn blocked_until(&self, model: Option<&str>, now: Timestamp) -> Option<Timestamp> {
+        self.blocking(model, now).map(|window| window.until).max()
+    }
 }
 
 /// How far a ladder has climbed (E10). Its key is (profile, model or none, schedule).
@@ -194,6 +235,21 @@ pub struct Session {
 
 /// The longest that a window may last, seen from now (E11).
 pub type WindowLimit = Duration;
+
+mod millis {
+    //! A span as whole milliseconds.
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(span: &Duration, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_u64(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+        Ok(Duration::from_millis(u64::deserialize(input)?))
+    }
+}
 
 mod lane_name {
     //! `cooldown` and `disabled`, as the legacy files and the simulator say.

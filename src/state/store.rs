@@ -1,0 +1,146 @@
+//! What keeps the state: one trait, two stores ([`super::memory`], and SQLite with that feature).
+
+use std::path::PathBuf;
+
+use super::{
+    change::{Applied, Batch},
+    model::{Profile, ProfileId, Session},
+    view::{View, ViewQuery},
+};
+use crate::time::Timestamp;
+
+/// Keeps profiles, usage and sessions of one agent. Safe to share among threads; the SQLite store
+/// is also safe to share among processes.
+pub trait Store: Send + Sync {
+    /// A snapshot. Cheap when nothing has changed since the last one.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be read.
+    fn view(&self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, StoreError>;
+
+    /// Applies a batch in one transaction. When it returns, the batch is durable; only `Used`, and a
+    /// success that resets nothing, may wait up to a second.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be written; then nothing of the batch is.
+    fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError>;
+
+    /// Stores a profile; one with the same id is replaced, its usage and place kept.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be written.
+    fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError>;
+
+    /// Removes a profile with its usage. Whether there was one.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be written.
+    fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError>;
+
+    /// A profile with its secrets, for the moment of use.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be read.
+    fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError>;
+
+    /// All sessions, by id.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be read.
+    fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError>;
+
+    /// Writes what still waits in memory (`last_used`).
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be written.
+    fn flush(&self) -> Result<(), StoreError>;
+}
+
+/// What [`Store::put_profile`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is new.
+    Added,
+    /// It replaced one with the same id.
+    Replaced,
+}
+
+/// Why the state cannot be read or written, and how to mend it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file is damaged, or no state file.
+    #[error(
+        "the state file `{path}` is damaged or no state file ({detail}); move it away to start afresh, or \
+         restore a copy"
+    )]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        detail: String,
+    },
+    /// Another process has held the file too long.
+    #[error(
+        "the state file `{path}` has been held by another process for too long; end that process, or wait"
+    )]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be written.
+    #[error("the state file `{path}` is read-only; give its owner write access to the file and its folder")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer pointsman wrote the file.
+    #[error(
+        "the state file `{path}` has schema version {found}, newer than {known}, the newest that this pointsman \
+         knows; use a newer pointsman, or another file"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest known version.
+        known: i64,
+    },
+    /// No room for the change.
+    #[error("no room left to write the state file `{path}`; free some space, nothing stored before is lost")]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file or its folder cannot be opened.
+    #[error(
+        "the state file `{path}` cannot be opened ({detail}); check that its folder exists and may be entered"
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        detail: String,
+    },
+    /// A row that this version cannot read.
+    #[error(
+        "the state file `{path}` holds a row that cannot be read ({detail}); restore a copy, or remove it"
+    )]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// Which, and why.
+        detail: String,
+    },
+    /// Any other failure to read or write.
+    #[error("the state file `{path}` cannot be read or written ({detail}); check the disk")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite or the system said.
+        detail: String,
+    },
+    /// A thread broke off in the middle of a change.
+    #[error("the state in memory is unusable since a thread broke off while changing it; start anew")]
+    Poisoned,
+}
