@@ -2,6 +2,7 @@
 
 mod literal;
 pub mod pattern;
+pub mod ast;
 pub mod policy;
 pub mod source;
 pub mod tree;
