@@ -5,6 +5,8 @@
 //! fallback over `state`, and `host` does the I/O that the run asks for.
 
 pub mod classify;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod lang;
 pub mod signal;
 pub mod state;

@@ -1,3 +1,5 @@
 //! The `pointsman` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    pointsman::cli::main()
+}

@@ -1,0 +1,84 @@
+//! The arguments of the whole program, and the way from them to an exit code.
+
+use std::{
+    io::{BufWriter, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+use super::{
+    completions,
+    failure::{Failure, Outcome},
+    man,
+    world::World,
+};
+
+/// Failover policy for language-model calls, written as rules.
+#[derive(Debug, Parser)]
+#[command(name = "pointsman", version, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 fine; 1 the checked thing is not fine; 2 wrong usage or unreadable input."
+)]
+pub struct Args {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Arguments that every command takes.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Global {
+    /// A rule file, or a folder with `main.rules`; without it, the shipped rules
+    #[arg(long, global = true, value_name = "PATH", env = "POINTSMAN_RULES", hide_env_values = true)]
+    pub(super) rules: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Runs the program: the whole of `main`.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(told) => {
+            let code = u8::try_from(told.exit_code()).unwrap_or(2);
+            // Nothing is left to do when even this cannot be said.
+            let _ = told.print();
+            return ExitCode::from(code);
+        }
+    };
+    let world = World::real();
+    let mut out = BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
+    let outcome = run(&args, &world, &mut out).and_then(|outcome| {
+        out.flush().map_err(Failure::Output)?;
+        Ok(outcome)
+    });
+    match outcome {
+        Ok(outcome) => outcome.into(),
+        Err(failure) if failure.is_closed_pipe() => {
+            // What is still buffered has no reader either.
+            let _ = out.into_parts();
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            let _ = out.flush();
+            world.say(&format!("error: {failure}"));
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outcome, Failure> {
+    let _ = (&args.global, world);
+    match &args.command {
+        Command::Completions(args) => completions::run(args, out),
+        Command::Man(args) => man::run(args, out),
+    }
+}
