@@ -8,6 +8,7 @@ use super::{
     source::{Sources, Span, Spanned},
 };
 use crate::time::Timestamp;
+pub use crate::time::Unit;
 
 macro_rules! id {
     ($(#[$doc:meta] $name:ident),* $(,)?) => {$(
@@ -335,25 +336,6 @@ pub struct External {
     pub unit: Option<Unit>,
     /// The path.
     pub span: Span,
-}
-
-/// The unit or form of a value outside the rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unit {
-    /// Milliseconds, fractions allowed.
-    Milliseconds,
-    /// Seconds, fractions allowed.
-    Seconds,
-    /// Minutes.
-    Minutes,
-    /// Hours.
-    Hours,
-    /// A point in time: seconds or milliseconds since the epoch, told apart by size.
-    Epoch,
-    /// A point in time: HTTP date, RFC 3339, or a plain date with time.
-    Date,
-    /// A span as people and APIs write it: `1h2m3s`, `6m0s`, `34s`, `2 hours 5 minutes`.
-    Duration,
 }
 
 /// A named schedule.

@@ -1,8 +1,16 @@
 //! Points in time and spans of time, as the rest of the crate speaks of them.
 
+mod date;
+mod duration;
+mod reading;
+
 use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
+
+pub use date::parse_date;
+pub use duration::{format_duration, parse_duration, parse_duration_literal};
+pub use reading::{Unit, parse_in};
 
 /// A point in time: milliseconds since the Unix epoch, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
