@@ -1,6 +1,7 @@
 //! Text → syntax tree → resolved and checked tree, diagnostics, formatter.
 
 pub mod ast;
+pub mod diagnostic;
 mod literal;
 pub mod pattern;
 pub mod policy;

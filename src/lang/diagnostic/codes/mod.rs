@@ -1,0 +1,109 @@
+//! The registry: every code once, with its severity, title and page. One file an area:
+//!
+//! | codes | area |
+//! | --- | --- |
+//! | P01xx | [`syntax`] |
+//! | P02xx | names |
+//! | P03xx | types |
+//! | P04xx | patterns |
+//! | P05xx | edits |
+//! | P06xx | policy |
+//! | P07xx | order and lints |
+//! | P08xx | [`loading`] |
+//!
+//! A code that is no longer used keeps its number in its area's `RETIRED` list, so that nobody uses
+//! the number again.
+
+pub mod loading;
+pub mod syntax;
+
+use super::Code;
+
+/// Declares the codes of one area: constants, and `ALL` with all of them. The page is
+/// `pages/ID.md`.
+macro_rules! codes {
+    ($($name:ident = $id:literal $severity:ident $title:literal;)*) => {
+        $(
+            #[doc = concat!($id, ": ", $title, ".")]
+            pub const $name: $crate::lang::diagnostic::Code = $crate::lang::diagnostic::Code {
+                id: $id,
+                severity: $crate::lang::diagnostic::Severity::$severity,
+                title: $title,
+                page: include_str!(concat!("../pages/", $id, ".md")),
+            };
+        )*
+        /// All codes of this area.
+        pub const ALL: &[$crate::lang::diagnostic::Code] = &[$($name),*];
+    };
+}
+pub(crate) use codes;
+
+/// The areas, in the order of their numbers.
+const AREAS: &[&[Code]] = &[syntax::ALL, loading::ALL];
+
+/// Numbers of codes that once were.
+pub const RETIRED: &[&str] = &[];
+
+/// Every code, by number.
+pub fn all() -> impl Iterator<Item = Code> {
+    AREAS.iter().flat_map(|area| area.iter().copied())
+}
+
+/// The code with this id, in any case of letters (`p0101`).
+#[must_use]
+pub fn find(id: &str) -> Option<Code> {
+    all().find(|code| code.id.eq_ignore_ascii_case(id))
+}
+
+/// Its page as `explain --code` prints it: id and title as a heading, then the text.
+#[must_use]
+pub fn page(code: Code) -> String {
+    format!("# {} ({}): {}\n\n{}\n", code.id, code.severity, code.title, code.page.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_code_repeats_and_none_comes_back() {
+        let mut seen = BTreeSet::new();
+        for code in all() {
+            assert!(seen.insert(code.id), "{} is declared twice", code.id);
+            assert!(!RETIRED.contains(&code.id), "{} was retired", code.id);
+            assert_eq!(code.id.len(), 5, "{}", code.id);
+            assert!(
+                code.id.starts_with('P') && code.id[1..].bytes().all(|b| b.is_ascii_digit()),
+                "{}",
+                code.id
+            );
+        }
+        assert!(seen.iter().eq(all().map(|c| c.id).collect::<Vec<_>>().iter()), "areas stand in order");
+    }
+
+    #[test]
+    fn every_code_has_a_page_with_all_parts() {
+        for Code { id, title, page, .. } in all() {
+            let parts: Vec<_> = page.split("\n## ").collect();
+            let [meaning, rest @ ..] = parts.as_slice() else { panic!("{id}: empty page") };
+            assert!(meaning.trim().len() > 20 && !meaning.starts_with('#'), "{id}: say first what it means");
+            let heads: Vec<_> = rest.iter().map(|p| p.lines().next().unwrap_or("")).collect();
+            assert_eq!(heads, ["Bad", "Good", "Why"], "{id}: parts");
+            for part in rest {
+                assert!(part.lines().skip(1).any(|l| !l.trim().is_empty()), "{id}: an empty part");
+            }
+            assert!(!title.is_empty() && !title.ends_with('.'), "{id}: title");
+        }
+    }
+
+    #[test]
+    fn no_page_is_left_without_its_code() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lang/diagnostic/pages");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(find(name.trim_end_matches(".md")).is_some(), "{name} belongs to no code");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Pictures of the source with the places underlined, by miette.
+
+use std::fmt;
+
+use miette::{
+    Diagnostic as Miette, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode,
+};
+
+use super::super::{Diagnostic, Diagnostics, Severity};
+use crate::lang::source::{SourceId, Sources, Span};
+
+/// How pictures are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// With ANSI colours.
+    pub color: bool,
+    /// Columns of the terminal.
+    pub width: usize,
+}
+
+/// All findings, a picture each.
+#[must_use]
+pub fn graphical(diagnostics: &Diagnostics, sources: &Sources, style: Style) -> String {
+    let theme = if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(style.width).with_links(false);
+    let mut out = String::new();
+    for diagnostic in diagnostics {
+        let report = Report::new(diagnostic, sources);
+        if handler.render_report(&mut out, &report).is_err() {
+            out.push_str(&super::line(diagnostic, sources));
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// A finding as miette wants it: all labels in one file, other files as related reports.
+#[derive(Debug)]
+struct Report {
+    code: Option<&'static str>,
+    severity: miette::Severity,
+    message: String,
+    help: Option<String>,
+    source: Option<NamedSource<String>>,
+    labels: Vec<LabeledSpan>,
+    related: Vec<Report>,
+}
+
+impl Report {
+    fn new(diagnostic: &Diagnostic, sources: &Sources) -> Self {
+        let main = diagnostic.span().source;
+        let all = || diagnostic.labels.iter().chain(&diagnostic.related);
+        let elsewhere = all().filter(|(span, _)| span.source != main);
+        Self {
+            code: Some(diagnostic.code.id),
+            severity: match diagnostic.severity() {
+                Severity::Warning => miette::Severity::Warning,
+                Severity::Error => miette::Severity::Error,
+            },
+            message: diagnostic.message.clone(),
+            help: diagnostic.help.clone(),
+            source: source(main, sources),
+            labels: all().filter(|(span, _)| span.source == main).map(labelled).collect(),
+            related: elsewhere.map(|place| Self::aside(place, sources)).collect(),
+        }
+    }
+
+    fn aside(place: &(Span, String), sources: &Sources) -> Self {
+        Self {
+            code: None,
+            severity: miette::Severity::Advice,
+            message: place.1.clone(),
+            help: None,
+            source: source(place.0.source, sources),
+            labels: vec![labelled(&(place.0, String::new()))],
+            related: Vec::new(),
+        }
+    }
+}
+
+fn source(id: SourceId, sources: &Sources) -> Option<NamedSource<String>> {
+    sources.get(id).map(|s| NamedSource::new(&s.name, s.text.to_string()))
+}
+
+fn labelled((span, text): &(Span, String)) -> LabeledSpan {
+    let text = (!text.is_empty()).then(|| text.clone());
+    LabeledSpan::new(text, span.start as usize, span.end.saturating_sub(span.start) as usize)
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Report {}
+
+impl Miette for Report {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.code.map(|code| Box::new(code) as _)
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as _)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|source| source as _)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.labels.iter().cloned()))
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Miette> + 'a>> {
+        (!self.related.is_empty()).then(|| Box::new(self.related.iter().map(|r| r as &dyn Miette)) as _)
+    }
+}
