@@ -67,7 +67,7 @@ pub enum Expectation {
     /// `CASE -> BUCKET [by RULE] [reset in D | no reset]`.
     Verdict {
         /// The signal.
-        case: Case,
+        case: Box<Case>,
         /// The bucket.
         bucket: Name,
         /// The rule.

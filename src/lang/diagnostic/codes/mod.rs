@@ -61,6 +61,18 @@ pub fn page(code: Code) -> String {
     format!("# {} ({}): {}\n\n{}\n", code.id, code.severity, code.title, code.page.trim())
 }
 
+/// The bad and the good example of its page, without the fences.
+#[must_use]
+pub fn examples(code: Code) -> Option<(&'static str, &'static str)> {
+    let fenced = |text: &'static str| {
+        let (_, inside) = text.split_once("\n```rules\n")?;
+        inside.split_once("\n```").map(|(inside, _)| inside)
+    };
+    let (_, from_bad) = code.page.split_once("\n## Bad\n")?;
+    let (bad, from_good) = from_bad.split_once("\n## Good\n")?;
+    Some((fenced(bad)?, fenced(from_good)?))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -86,14 +98,16 @@ mod tests {
     #[test]
     fn every_code_has_a_page_with_all_parts() {
         for Code { id, title, page, .. } in all() {
-            let parts: Vec<_> = page.split("\n## ").collect();
-            let [meaning, rest @ ..] = parts.as_slice() else { panic!("{id}: empty page") };
+            let (meaning, rest) =
+                page.split_once("\n\n## Bad\n\n").unwrap_or_else(|| panic!("{id}: no bad example"));
+            let (_, rest) =
+                rest.split_once("\n\n## Good\n\n").unwrap_or_else(|| panic!("{id}: no good example"));
+            let (_, why) = rest.split_once("\n\n## Why\n\n").unwrap_or_else(|| panic!("{id}: no reason"));
             assert!(meaning.trim().len() > 20 && !meaning.starts_with('#'), "{id}: say first what it means");
-            let heads: Vec<_> = rest.iter().map(|p| p.lines().next().unwrap_or("")).collect();
-            assert_eq!(heads, ["Bad", "Good", "Why"], "{id}: parts");
-            for part in rest {
-                assert!(part.lines().skip(1).any(|l| !l.trim().is_empty()), "{id}: an empty part");
-            }
+            assert!(why.trim().len() > 20, "{id}: an empty reason");
+            let (bad, good) =
+                examples(find(id).unwrap()).unwrap_or_else(|| panic!("{id}: examples stand in fences"));
+            assert!(!bad.trim().is_empty() && !good.trim().is_empty() && bad != good, "{id}: examples");
             assert!(!title.is_empty() && !title.ends_with('.'), "{id}: title");
         }
     }
