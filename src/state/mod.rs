@@ -4,7 +4,10 @@
 //! the fresh rows in one transaction.
 
 pub mod change;
+pub mod memory;
 pub mod model;
 pub mod schedule;
+mod snapshot;
 pub mod store;
+pub mod transition;
 pub mod view;

@@ -49,6 +49,17 @@ pub struct Profile {
     pub inserted: u64,
 }
 
+impl Profile {
+    /// Takes a refreshed credential over (C8).
+    pub fn take(&mut self, new: &super::change::NewSecret) {
+        self.secret = Some(new.secret.clone());
+        if let Some(refresh) = &new.refresh {
+            self.refresh = Some(refresh.clone());
+        }
+        self.expires = new.expires;
+    }
+}
+
 /// One open (or past) window (E8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,0 +1,114 @@
+//! The store in memory: for embedding without a file, for tests and for the simulator.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use super::{
+    change::{Applied, Batch},
+    model::{Profile, ProfileId, Session, Usage},
+    snapshot::Snapshot,
+    store::{Put, Store, StoreError},
+    view::{ProfileInfo, ProfileView, View, ViewQuery},
+};
+use crate::time::Timestamp;
+
+/// State that ends with the process.
+#[derive(Debug, Default)]
+pub struct MemoryStore(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    snapshot: Snapshot,
+    credentials: BTreeMap<ProfileId, Profile>,
+    inserted: u64,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> Result<MutexGuard<'_, Inner>, StoreError> {
+        self.0.lock().map_err(|_| StoreError::Poisoned)
+    }
+}
+
+impl Inner {
+    fn session(&self, id: Option<&str>) -> Arc<Session> {
+        id.and_then(|id| self.snapshot.sessions.get(id)).cloned().unwrap_or_default()
+    }
+
+    fn apply(&mut self, batch: &Batch, now: Timestamp) -> Applied {
+        let id = batch.session.as_deref();
+        let plan = self.snapshot.plan(batch, self.session(id), now);
+        for new in &plan.secrets {
+            if let Some(profile) = self.credentials.get_mut(&new.profile) {
+                profile.take(new);
+            }
+        }
+        self.snapshot.commit(id, plan)
+    }
+}
+
+impl Store for MemoryStore {
+    fn view(&self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, StoreError> {
+        let mut inner = self.lock()?;
+        if inner.snapshot.clock_jumped(now) {
+            let batch = Batch { session: query.session.map(str::to_owned), changes: Vec::new() };
+            return Ok(inner.apply(&batch, now).view);
+        }
+        Ok(inner.snapshot.view(inner.session(query.session)))
+    }
+
+    fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError> {
+        Ok(self.lock()?.apply(batch, now))
+    }
+
+    fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
+        let mut inner = self.lock()?;
+        let mut profile = profile.clone();
+        let mut profiles = Vec::clone(&inner.snapshot.profiles);
+        let put = if let Some(there) = profiles.iter_mut().find(|there| there.info.id == profile.id) {
+            profile.inserted = there.info.inserted;
+            there.info = Arc::new(ProfileInfo::from(&profile));
+            Put::Replaced
+        } else {
+            inner.inserted += 1;
+            profile.inserted = inner.inserted;
+            let info = Arc::new(ProfileInfo::from(&profile));
+            profiles.push(ProfileView { info, usage: Arc::new(Usage::default()) });
+            Put::Added
+        };
+        inner.snapshot.set_profiles(Arc::new(profiles));
+        inner.credentials.insert(profile.id.clone(), profile);
+        Ok(put)
+    }
+
+    fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
+        let mut inner = self.lock()?;
+        let mut profiles = Vec::clone(&inner.snapshot.profiles);
+        profiles.retain(|profile| profile.info.id != *id);
+        inner.snapshot.set_profiles(Arc::new(profiles));
+        Ok(inner.credentials.remove(id).is_some())
+    }
+
+    fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError> {
+        Ok(self.lock()?.credentials.get(id).cloned())
+    }
+
+    fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError> {
+        let inner = self.lock()?;
+        let all = inner.snapshot.sessions.iter().map(|(id, session)| (id.clone(), Session::clone(session)));
+        let mut all: Vec<_> = all.collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(all)
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

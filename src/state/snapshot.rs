@@ -1,0 +1,233 @@
+//! The state in memory, and what a batch makes of it. Both stores think here; the SQLite store then
+//! writes what the plan says.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use super::{
+    change::{Applied, Batch, Change, NewSecret, Outcome},
+    model::{ProfileId, Session},
+    transition,
+    view::{Cut, ProfileView, View},
+};
+use crate::time::Timestamp;
+
+/// Profiles with their usage, and the sessions that were looked at.
+#[derive(Debug, Default)]
+pub(super) struct Snapshot {
+    /// By insertion.
+    pub profiles: Arc<Vec<ProfileView>>,
+    /// Sessions by id.
+    pub sessions: HashMap<String, Arc<Session>>,
+    /// Grows with every change.
+    pub revision: u64,
+    /// From this instant on the clock guard has nothing to do.
+    calm_from: Option<Timestamp>,
+}
+
+/// What a batch will do, before anything is written.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// One for each change.
+    pub outcomes: Vec<Outcome>,
+    /// A compare failed.
+    pub conflict: bool,
+    /// The profiles afterwards.
+    pub profiles: Arc<Vec<ProfileView>>,
+    /// The session afterwards.
+    pub session: Arc<Session>,
+    /// Positions of profiles whose rows changed.
+    pub changed: BTreeSet<usize>,
+    /// Positions of profiles of which only `last_used` changed.
+    pub used: BTreeSet<usize>,
+    /// The session changed.
+    pub session_changed: bool,
+    /// Windows that the clock guard cut.
+    pub cuts: Vec<Cut>,
+    /// New secrets, in order.
+    pub secrets: Vec<NewSecret>,
+}
+
+impl Plan {
+    /// Whether it must be durable before it is acknowledged.
+    pub fn must_be_written(&self) -> bool {
+        !self.changed.is_empty() || self.session_changed || !self.secrets.is_empty()
+    }
+}
+
+impl Snapshot {
+    /// The view with `session`.
+    pub fn view(&self, session: Arc<Session>) -> View {
+        View { profiles: Arc::clone(&self.profiles), session, cuts: Vec::new(), revision: self.revision }
+    }
+
+    /// Puts `profiles` in place.
+    pub fn set_profiles(&mut self, profiles: Arc<Vec<ProfileView>>) {
+        self.calm_from = profiles.iter().map(|profile| transition::calm_from(&profile.usage)).max();
+        self.profiles = profiles;
+        self.revision = self.revision.wrapping_add(1);
+    }
+
+    /// Whether the clock guard has something to do (E11).
+    pub fn clock_jumped(&self, now: Timestamp) -> bool {
+        self.calm_from.is_some_and(|calm| now < calm)
+    }
+
+    /// What `batch` does to the state, with `session` the stored one.
+    pub fn plan(&self, batch: &Batch, session: Arc<Session>, now: Timestamp) -> Plan {
+        let mut plan = Plan {
+            outcomes: Vec::with_capacity(batch.changes.len()),
+            conflict: false,
+            profiles: Arc::clone(&self.profiles),
+            session: Arc::clone(&session),
+            changed: BTreeSet::new(),
+            used: BTreeSet::new(),
+            session_changed: false,
+            cuts: Vec::new(),
+            secrets: Vec::new(),
+        };
+        if self.clock_jumped(now) {
+            plan.guard(now);
+        }
+        let mut of_session = Vec::new();
+        for (place, change) in batch.changes.iter().enumerate() {
+            let outcome = plan.usage_change(change, now).unwrap_or_else(|| {
+                of_session.push(place);
+                Outcome::Done
+            });
+            plan.outcomes.push(outcome);
+        }
+        plan.session_changes(batch, &of_session, &session);
+        plan
+    }
+
+    /// Takes a plan over, once it is written.
+    pub fn commit(&mut self, session: Option<&str>, plan: Plan) -> Applied {
+        let changed = plan.must_be_written() || !plan.used.is_empty();
+        if !Arc::ptr_eq(&self.profiles, &plan.profiles) {
+            self.set_profiles(plan.profiles);
+        } else if changed {
+            self.revision = self.revision.wrapping_add(1);
+        }
+        if let (Some(id), true) = (session, plan.session_changed) {
+            self.sessions.insert(id.to_owned(), Arc::clone(&plan.session));
+        }
+        let view = View { cuts: plan.cuts, ..self.view(plan.session) };
+        Applied { outcomes: plan.outcomes, conflict: plan.conflict, view }
+    }
+}
+
+impl Plan {
+    fn guard(&mut self, now: Timestamp) {
+        for (place, profile) in Arc::make_mut(&mut self.profiles).iter_mut().enumerate() {
+            if now >= transition::calm_from(&profile.usage) {
+                continue;
+            }
+            let cuts = transition::guard(Arc::make_mut(&mut profile.usage), now);
+            let id = &profile.info.id;
+            self.cuts.extend(cuts.into_iter().map(|(window, was_until)| Cut {
+                profile: id.clone(),
+                window,
+                was_until,
+            }));
+            self.changed.insert(place);
+        }
+    }
+
+    fn find(&self, id: &ProfileId) -> Option<usize> {
+        self.profiles.iter().position(|profile| profile.info.id == *id)
+    }
+
+    /// Does a change of usage or credentials; `None`: it is one of the session.
+    fn usage_change(&mut self, change: &Change, now: Timestamp) -> Option<Outcome> {
+        let (id, change) = match change {
+            Change::Failure(failure) => (&failure.profile, change),
+            Change::Success(success) => (&success.profile, change),
+            Change::Used { profile, .. } | Change::Clear { profile: Some(profile), .. } => (profile, change),
+            Change::Clear { profile: None, model } => {
+                for place in 0..self.profiles.len() {
+                    self.clear(place, model.as_deref());
+                }
+                return Some(Outcome::Done);
+            }
+            Change::NewSecret(new) => return Some(self.new_secret(new)),
+            _ => return None,
+        };
+        let Some(place) = self.find(id) else { return Some(Outcome::UnknownProfile) };
+        if let Change::Clear { model, .. } = change {
+            self.clear(place, model.as_deref());
+            return Some(Outcome::Done);
+        }
+        let profile = Arc::make_mut(&mut self.profiles).get_mut(place)?;
+        let usage = Arc::make_mut(&mut profile.usage);
+        let (outcome, changed) = match change {
+            Change::Failure(failure) => (transition::failure(usage, failure, now), true),
+            Change::Success(success) => (Outcome::Done, transition::success(usage, success, now)),
+            Change::Used { at, .. } => {
+                transition::used(usage, *at);
+                (Outcome::Done, false)
+            }
+            _ => (Outcome::Done, false),
+        };
+        if changed {
+            self.changed.insert(place)
+        } else {
+            self.used.insert(place)
+        };
+        Some(outcome)
+    }
+
+    fn clear(&mut self, place: usize, model: Option<&str>) {
+        if let Some(profile) = Arc::make_mut(&mut self.profiles).get_mut(place) {
+            transition::clear(Arc::make_mut(&mut profile.usage), model);
+            self.changed.insert(place);
+        }
+    }
+
+    fn new_secret(&mut self, new: &NewSecret) -> Outcome {
+        let Some(place) = self.find(&new.profile) else { return Outcome::UnknownProfile };
+        if let Some(profile) = Arc::make_mut(&mut self.profiles).get_mut(place) {
+            let info = Arc::make_mut(&mut profile.info);
+            info.expires = new.expires;
+            info.has_secret = true;
+            info.has_refresh |= new.refresh.is_some();
+            self.secrets.push(new.clone());
+        }
+        Outcome::Done
+    }
+
+    /// All of the session's changes, or none.
+    fn session_changes(&mut self, batch: &Batch, places: &[usize], stored: &Session) {
+        if places.is_empty() {
+            return;
+        }
+        // Without a session there is nothing to compare with, and nowhere to write.
+        self.conflict = batch.session.is_none();
+        let mut session = stored.clone();
+        for place in places {
+            let Some(change) = batch.changes.get(*place) else { continue };
+            let outcome = transition::session(&mut session, change).unwrap_or_else(|_| {
+                self.conflict = true;
+                Outcome::Conflict
+            });
+            if let Some(there) = self.outcomes.get_mut(*place) {
+                *there = outcome;
+            }
+        }
+        if self.conflict {
+            for place in places {
+                if let Some(there) = self.outcomes.get_mut(*place) {
+                    *there = Outcome::Conflict;
+                }
+            }
+            return;
+        }
+        if session != *stored {
+            session.revision = session.revision.wrapping_add(1);
+            self.session = Arc::new(session);
+            self.session_changed = true;
+        }
+    }
+}
