@@ -8,6 +8,7 @@ pub mod classify;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod lang;
+pub mod run;
 pub mod signal;
 pub mod state;
 pub mod table;

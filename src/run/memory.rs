@@ -1,0 +1,106 @@
+//! What runs remember of each other beside the store: throttles and skip markers. In memory only.
+
+use std::{collections::HashMap, time::Duration};
+
+use crate::{state::model::Candidate, time::Timestamp};
+
+/// Memory across the runs of one engine. Lost at restart, on purpose: it only holds back probes and
+/// known failures for a while. A driver keeps one and hands it to every `next`.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// The last probe of a provider, by what throttles it (I2, I3): a bucket's name, or nothing.
+    probes: HashMap<(String, Option<String>), Timestamp>,
+    /// Skip markers, and when they expire (H3).
+    skips: HashMap<(String, Candidate), Timestamp>,
+    /// The last origin probe, by session and origin (B3).
+    origins: HashMap<(String, Candidate), Timestamp>,
+}
+
+impl Memory {
+    /// Nothing remembered.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets what concerns a session: `reset` and `new` (K5).
+    pub fn forget_session(&mut self, session: &str) {
+        self.skips.retain(|(of, _), _| of != session);
+        self.origins.retain(|(of, _), _| of != session);
+    }
+
+    /// Whether a probe of this provider is not held back (I2, I3).
+    pub(super) fn may_probe(
+        &self,
+        provider: &str,
+        bucket: Option<&str>,
+        every: Duration,
+        now: Timestamp,
+    ) -> bool {
+        let key = (provider.to_owned(), bucket.map(str::to_owned));
+        self.probes.get(&key).is_none_or(|last| elapsed(*last, every, now))
+    }
+
+    pub(super) fn probed(&mut self, provider: &str, bucket: Option<&str>, now: Timestamp) {
+        self.probes.insert((provider.to_owned(), bucket.map(str::to_owned)), now);
+    }
+
+    /// Whether a skip marker of this candidate is alive (H3).
+    pub(super) fn skips(&self, session: &str, candidate: &Candidate, now: Timestamp) -> bool {
+        !self.skips.is_empty()
+            && self.skips.get(&(session.to_owned(), candidate.clone())).is_some_and(|until| now < *until)
+    }
+
+    pub(super) fn skip(&mut self, session: &str, candidate: &Candidate, until: Timestamp, now: Timestamp) {
+        self.skips.retain(|_, until| now < *until);
+        self.skips.insert((session.to_owned(), candidate.clone()), until);
+    }
+
+    pub(super) fn origin_probed_at(&self, session: &str, origin: &Candidate) -> Option<Timestamp> {
+        self.origins.get(&(session.to_owned(), origin.clone())).copied()
+    }
+
+    pub(super) fn origin_probed(&mut self, session: &str, origin: &Candidate, now: Timestamp) {
+        self.origins.insert((session.to_owned(), origin.clone()), now);
+    }
+}
+
+/// Whether `every` has passed since `last`; a clock that went backwards counts as passed, so that
+/// it cannot hold a probe back for ever (E11).
+pub(super) fn elapsed(last: Timestamp, every: Duration, now: Timestamp) -> bool {
+    now < last || now.since(last) >= every
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate() -> Candidate {
+        Candidate { provider: "acme".into(), model: "m".into() }
+    }
+
+    #[test]
+    fn k5_forgetting_a_session_leaves_the_others_and_the_probes() {
+        let mut memory = Memory::new();
+        let now = Timestamp::from_millis(1_000);
+        let later = now.after(Duration::from_secs(60));
+        for session in ["a", "b"] {
+            memory.skip(session, &candidate(), later, now);
+            memory.origin_probed(session, &candidate(), now);
+        }
+        memory.probed("acme", None, now);
+        memory.forget_session("a");
+        assert!(!memory.skips("a", &candidate(), now));
+        assert!(memory.skips("b", &candidate(), now));
+        assert_eq!(memory.origin_probed_at("a", &candidate()), None);
+        assert_eq!(memory.origin_probed_at("b", &candidate()), Some(now));
+        assert!(!memory.may_probe("acme", None, Duration::from_secs(30), now));
+    }
+
+    #[test]
+    fn a_clock_that_went_backwards_holds_no_probe_back() {
+        let mut memory = Memory::new();
+        memory.probed("acme", None, Timestamp::from_millis(1_000_000));
+        assert!(memory.may_probe("acme", None, Duration::from_secs(30), Timestamp::from_millis(5)));
+    }
+}

@@ -1,0 +1,27 @@
+//! The interpreter: rotation, fallback, pins, probes, overrides, notices, driven by the rules.
+//!
+//! Sans-IO: a [`Run`] says what to do next ([`Step`]) and is told what came of it ([`Report`]); it
+//! has no clock, no lock, no thread and no I/O. It knows buckets by their traits and reactions only.
+
+mod chain;
+mod event;
+mod machine;
+mod memory;
+mod notice;
+mod preview;
+mod request;
+mod source;
+mod step;
+mod summary;
+
+pub use chain::chain;
+pub use event::{Cleared, Decision, DecisionType, Event, FinalOutcome};
+pub use machine::Run;
+pub use memory::Memory;
+pub use notice::{Delivery, Notice, NoticeKind};
+pub use request::{AgentRouting, Choice, Kind, ModelList, Request, Routing};
+pub use source::{Selected, select};
+pub use step::{
+    Attempt, Done, Expected, Failed, Interrupt, OutOfTurn, Persisted, Probe, Refreshed, Report, Step, Surface,
+};
+pub use summary::{ExhaustedReason, Record, Skip, SkipReason, Summary, redact_profile};

@@ -1,0 +1,111 @@
+//! Texts of providers, made fit for logs: short, one line, without control characters, and with
+//! anything that looks like a credential cut (J1, J6).
+
+use crate::signal::Signal;
+
+/// Characters of a preview.
+const LENGTH: usize = 200;
+
+/// One line about an error that a person can read.
+pub(super) fn summary(signal: &Signal) -> Option<String> {
+    let texts = [&signal.message, &signal.code, &signal.error_type];
+    let text = texts.into_iter().flatten().chain(&signal.details).find(|text| !text.trim().is_empty())?;
+    Some(preview(text))
+}
+
+/// At most [`LENGTH`] characters of a text, on one line, without secrets.
+pub(super) fn preview(text: &str) -> String {
+    let mut out = String::new();
+    let mut left = LENGTH;
+    // Generous head: white space and secrets shrink, so more than LENGTH characters may be read.
+    let head: String = text.chars().take(LENGTH * 4).collect();
+    let mut after_bearer = false;
+    for word in head.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        let word_out = if after_bearer { "…".to_owned() } else { mask(word) };
+        after_bearer = ["bearer", "bearer:", "basic"].iter().any(|scheme| {
+            word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != ':').eq_ignore_ascii_case(scheme)
+        });
+        for c in (if out.is_empty() { "" } else { " " }).chars().chain(word_out.chars()) {
+            if left == 0 {
+                out.push('…');
+                return out;
+            }
+            out.push(c);
+            left -= 1;
+        }
+    }
+    if text.chars().nth(LENGTH * 4).is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// A word with every run that looks like a credential replaced by its first characters and `…`.
+fn mask(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    let mut run = String::new();
+    for c in word.chars() {
+        if c.is_ascii_alphanumeric() || "-_+/=.".contains(c) {
+            run.push(c);
+        } else {
+            flush(&mut out, &mut run);
+            out.push(c);
+        }
+    }
+    flush(&mut out, &mut run);
+    out
+}
+
+fn flush(out: &mut String, run: &mut String) {
+    if secret_like(run) {
+        out.extend(run.chars().take(4));
+        out.push('…');
+    } else {
+        out.push_str(run);
+    }
+    run.clear();
+}
+
+/// Whether a run of key characters is one: a known shape of key, or long and unlike a word, a model
+/// name or a date.
+fn secret_like(run: &str) -> bool {
+    let known = ["sk-", "sk_", "pk_", "rk_", "AIza", "AKIA", "ASIA", "gsk_", "xai-", "hf_", "ghp_", "gho_"]
+        .iter()
+        .chain(&["ghu_", "github_pat_", "nvapi-", "r8_", "eyJ", "ya29.", "xox"]);
+    if run.len() >= 8 && known.into_iter().any(|prefix| run.starts_with(prefix)) {
+        return true;
+    }
+    let longest = run.split(['-', '_', '/', '.', '=', '+']).map(str::len).max().unwrap_or(0);
+    let has = |test: fn(&char) -> bool| run.chars().any(|c| test(&c));
+    let digit = has(char::is_ascii_digit);
+    let upper = has(char::is_ascii_uppercase);
+    let lower = has(char::is_ascii_lowercase);
+    (longest >= 20 && digit && (upper || lower)) || (longest >= 16 && digit && upper && lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn j6_what_looks_like_a_key_is_cut() {
+        let text = "Incorrect API key provided: sk-proj-abc123DEF456. Authorization: Bearer hello";
+        assert_eq!(preview(text), "Incorrect API key provided: sk-p… Authorization: Bearer …");
+        assert_eq!(preview("key=0123456789abcdef0123456789abcdef!"), "key=…!");
+    }
+
+    #[test]
+    fn models_words_and_times_stay() {
+        let text = "model claude-opus-4-8-20251101 at 2026-02-28T22:00:00Z: internationalization";
+        assert_eq!(preview(text), text);
+    }
+
+    #[test]
+    fn a_preview_is_one_short_line_without_control_characters() {
+        assert_eq!(preview("a\n\u{1b}[31mb\0c"), "a [31mb c");
+        let long = preview(&"word ".repeat(1_000));
+        assert_eq!(long.chars().count(), LENGTH + 1);
+        assert!(long.ends_with('…'));
+        assert!(preview(&"é".repeat(5_000)).chars().count() <= LENGTH + 1);
+    }
+}

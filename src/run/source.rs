@@ -1,0 +1,86 @@
+//! Where the selection of a run comes from (A1, B).
+
+use super::request::{Choice, Kind, Request, Routing};
+use crate::{
+    lang::policy::SelectionSource,
+    state::model::{Candidate, Origin, Session},
+};
+
+/// The selection that a run starts from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selected {
+    /// The model.
+    pub candidate: Candidate,
+    /// Who chose it.
+    pub source: SelectionSource,
+    /// The job's own list (B6).
+    pub job: Option<Vec<Candidate>>,
+    /// The origin that an automatic override of this run remembers (B3): this selection itself, or
+    /// the origin of the override that it starts from.
+    pub origin: Origin,
+}
+
+impl Selected {
+    fn new(candidate: Candidate, source: SelectionSource, job: Option<Vec<Candidate>>) -> Self {
+        let origin = Origin { candidate: candidate.clone(), source, fallbacks: job.clone() };
+        Self { candidate, source, job, origin }
+    }
+}
+
+/// The selection of a run; `None` when nothing names a model.
+///
+/// The request's own model (a one-off choice, a job's, a heartbeat's) comes first, then what the
+/// session holds, then the host's own idea (K2), the agent's primary, the configured default.
+#[must_use]
+pub fn select(request: &Request, routing: &Routing, session: &Session) -> Option<Selected> {
+    let choice = request.choice.as_ref();
+    if let Some(choice) = choice.filter(|choice| request.heartbeat || firm(choice)) {
+        return Some(chosen(choice));
+    }
+    if request.kind == Kind::Text {
+        if request.heartbeat
+            && let Some(model) = routing.heartbeat(request.agent.as_deref())
+        {
+            return Some(Selected::new(model.clone(), configured_source(request, routing), None));
+        }
+        if let Some(stored) = stored(request, routing, session) {
+            return Some(stored);
+        }
+    }
+    choice.map(chosen).or_else(|| configured(request, routing))
+}
+
+/// The configured selection: the agent's primary (B2), else the default's (B1).
+pub(super) fn configured(request: &Request, routing: &Routing) -> Option<Selected> {
+    let agent = routing.agent(request.agent.as_deref(), request.kind).and_then(|list| list.primary.as_ref());
+    let primary = agent.or(routing.defaults(request.kind).primary.as_ref())?;
+    Some(Selected::new(primary.clone(), configured_source(request, routing), None))
+}
+
+fn configured_source(request: &Request, routing: &Routing) -> SelectionSource {
+    match routing.agent(request.agent.as_deref(), request.kind) {
+        Some(_) => SelectionSource::Agent,
+        None => SelectionSource::Default,
+    }
+}
+
+/// Whether a choice beats what the session holds.
+fn firm(choice: &Choice) -> bool {
+    !matches!(choice.source, SelectionSource::Default | SelectionSource::Agent)
+}
+
+fn chosen(choice: &Choice) -> Selected {
+    Selected::new(choice.candidate.clone(), choice.source, choice.fallbacks.clone())
+}
+
+/// What the session holds; a stored model without a source is the user's (B5).
+fn stored(request: &Request, routing: &Routing, session: &Session) -> Option<Selected> {
+    let stored = session.selected.as_ref()?;
+    let source = stored.source.unwrap_or(SelectionSource::Legacy);
+    let mut selected = Selected::new(stored.candidate.clone(), source, None);
+    if source == SelectionSource::Auto {
+        let origin = stored.origin.clone().or_else(|| configured(request, routing).map(|c| c.origin));
+        selected.origin = origin.unwrap_or(selected.origin);
+    }
+    Some(selected)
+}
