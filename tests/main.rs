@@ -3,4 +3,5 @@
 
 #[cfg(feature = "cli")]
 mod cli;
+mod state;
 mod support;
