@@ -3,5 +3,6 @@
 
 #[cfg(feature = "cli")]
 mod cli;
+mod oracle;
 mod state;
 mod support;

@@ -22,7 +22,7 @@ pub fn is_folded(c: char) -> bool {
     lower.next() == Some(c) && lower.next().is_none()
 }
 
-/// A phrase as the scanned buffer shows it: lower case, `_` and `-` as blanks, runs of blanks as one.
+/// A phrase as the scanned buffer shows it: lower case, `_`, `-` and white space as blanks.
 #[must_use]
 pub fn normal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -173,18 +173,13 @@ fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
     }
 }
 
-/// Folding makes one blank of a run, and may trim a text: blanks of literals are treated alike. An
-/// alternative that contains another says nothing more.
+/// Folding makes one blank of a run of white space but not of `_` and `-`, and may trim a text: so
+/// only what stands between runs is certain. An alternative that contains another says nothing more.
 fn tidy(set: Set) -> Set {
-    let single = |text: &str| {
-        let mut out = String::with_capacity(text.len());
-        for c in text.chars() {
-            if c != ' ' || !out.ends_with(' ') {
-                out.push(c);
-            }
-        }
-        out
+    let certain = |text: &String| {
+        let longest = text.split("  ").map(str::trim).max_by_key(|piece| piece.len());
+        longest.unwrap_or("").to_owned()
     };
-    let set: Set = set.iter().map(|l| single(l.trim())).collect();
+    let set: Set = set.iter().map(certain).collect();
     set.iter().filter(|l| !set.iter().any(|o| o != *l && l.contains(o.as_str()))).cloned().collect()
 }

@@ -2,7 +2,7 @@
 
 pub mod ast;
 pub mod diagnostic;
-mod literal;
+pub(crate) mod literal;
 pub mod pattern;
 pub mod policy;
 pub mod source;

@@ -249,7 +249,8 @@ mod tests {
     #[test]
     fn case_folds_unless_asked() {
         assert_eq!(literals("ServiceQuota"), some(&["servicequota"]));
-        assert_eq!(parse("Service  Quota", true).unwrap().literals, some(&["service quota"]));
+        assert_eq!(parse("Service  Quota", true).unwrap().literals, some(&["service"]));
+        assert_eq!(parse("code - quota", true).unwrap().literals, some(&["quota"]));
         let re = regex_automata::meta::Builder::new()
             .build_from_hir(&parse(r"API[- ]Key\W", false).unwrap().hir)
             .unwrap();

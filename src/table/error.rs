@@ -27,4 +27,15 @@ pub enum TableError {
         /// What it should be.
         expected: String,
     },
+    /// A regular expression that is malformed or too large; the checker reports it with its place.
+    #[error("regular expression `{pattern}` cannot be used: {message}")]
+    Regex {
+        /// Between the slashes.
+        pattern: String,
+        /// Why.
+        message: String,
+    },
+    /// More phrases than one automaton holds.
+    #[error("the phrases of the rules do not fit one automaton: {0}; use fewer or shorter phrases")]
+    TooManyPhrases(String),
 }

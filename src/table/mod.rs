@@ -1,9 +1,18 @@
 //! Checked tree → immutable matcher table, with the values of settings in force.
 
+pub(crate) mod ask;
+pub(crate) mod atom;
+mod compile;
 mod error;
+pub(crate) mod exprs;
 mod hash;
+mod index;
+pub(crate) mod literals;
+pub(crate) mod program;
 mod settings;
 mod slots;
+
+pub(crate) use compile::Matcher;
 
 pub use error::TableError;
 pub use settings::{InForce, NoSettings, Origin, SettingSource, Settings};
@@ -21,6 +30,7 @@ pub struct Table {
     /// Folded provider id → family.
     families: HashMap<String, String>,
     hash: u64,
+    matcher: Matcher,
 }
 
 impl Table {
@@ -32,7 +42,18 @@ impl Table {
         let settings = Settings::read(&rules, source)?;
         let families = slots::families(&rules.aliases);
         let hash = hash::of(&rules, &settings);
-        Ok(Self { rules, settings, families, hash })
+        let matcher = compile::compile(&rules, &families)?;
+        Ok(Self { rules, settings, families, hash, matcher })
+    }
+
+    /// Builds every regular expression now instead of at its first literal hit: for a reload, before
+    /// the new table takes the old one's place.
+    pub fn warm(&self) {
+        self.matcher.exprs.warm();
+    }
+
+    pub(crate) fn matcher(&self) -> &Matcher {
+        &self.matcher
     }
 }
 

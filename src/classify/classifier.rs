@@ -1,0 +1,62 @@
+//! [`Table::classify`]: the way from an error to its verdict.
+
+use super::{
+    Verdict,
+    judge::{self, Judge},
+    reset,
+    truths::Truths,
+};
+use crate::{
+    lang::tree::BucketId,
+    signal::{Evidence, SignalRef},
+    table::Table,
+    time::Timestamp,
+};
+
+/// Working memory of classification; one a thread, reused from error to error and table to table.
+/// After the first few errors nothing is allocated any more.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    evidence: Evidence,
+    truths: Truths,
+}
+
+impl Table {
+    /// Classifies an error (D). Never fails: what no rule knows is `unclassified`, and a signal
+    /// without anything to look at `empty_response` (D12). Reset times (E6) count from
+    /// [`SignalRef::received_at`]; without it none are given.
+    pub fn classify(&self, signal: &SignalRef<'_>, scratch: &mut Scratch) -> Verdict {
+        let mut evidence = std::mem::take(&mut scratch.evidence);
+        self.normalise(signal, &mut evidence);
+        let verdict = self.classify_evidence(&evidence, signal.received_at, scratch);
+        scratch.evidence = evidence;
+        verdict
+    }
+
+    /// Classifies evidence that is normalised already, received at a known time or not.
+    pub fn classify_evidence(
+        &self,
+        evidence: &Evidence,
+        received_at: Option<Timestamp>,
+        scratch: &mut Scratch,
+    ) -> Verdict {
+        let mut observed = Vec::new();
+        let mut judge = Judge::begin(self, evidence, &mut scratch.truths);
+        let (rule, bucket) = match judge.decide(&mut observed) {
+            Some((rule, bucket)) => (Some(rule), bucket),
+            None if judge::is_empty(evidence) => (None, BucketId::EMPTY_RESPONSE),
+            None => (None, BucketId::UNCLASSIFIED),
+        };
+        let mut verdict = Verdict { bucket, rule, reset: None, observed };
+        if let Some(now) = received_at
+            && let Some(bounds) = self.reaction(&verdict).window.node.and_then(|window| window.until_reset)
+        {
+            verdict.reset = reset::hint(&mut judge, bounds, now);
+        }
+        verdict
+    }
+
+    pub(super) fn normalise(&self, signal: &SignalRef<'_>, evidence: &mut Evidence) {
+        let _ = (signal, evidence);
+    }
+}

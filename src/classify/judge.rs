@@ -1,0 +1,233 @@
+//! Evidence × table: which rules hold.
+
+use super::{
+    find::{find, glob},
+    truths::Truths,
+};
+use crate::{
+    lang::tree::{BucketId, Field, RuleId},
+    signal::{Aborted, Body, Evidence, SegmentKind},
+    table::{
+        Matcher, Table,
+        ask::{self, Ask, Want},
+        atom::{Atom, AtomId},
+        exprs::Exprs,
+        program::Entry,
+    },
+};
+
+/// One classification under way.
+pub(super) struct Judge<'a> {
+    pub(super) table: &'a Table,
+    pub(super) evidence: &'a Evidence,
+    truths: &'a mut Truths,
+}
+
+impl<'a> Judge<'a> {
+    /// Scans the texts and gathers the rules worth a look.
+    pub(super) fn begin(table: &'a Table, evidence: &'a Evidence, truths: &'a mut Truths) -> Self {
+        let matcher = table.matcher();
+        truths.prepare(matcher.atoms.len(), matcher.rules.len());
+        for segment in &evidence.segments {
+            let Some(text) = evidence.folded.get(segment.folded.clone()) else { continue };
+            matcher.literals.scan(text, ask::bit(segment.kind), |atom| learn(matcher, truths, atom));
+        }
+        for rule in &matcher.index.always {
+            truths.add_candidate(*rule);
+        }
+        if let Some(status) = evidence.status {
+            for atom in matcher.index.at_status(status) {
+                learn(matcher, truths, *atom);
+            }
+        }
+        if !evidence.provider.is_empty() {
+            for atom in matcher.index.of_family(&table.family(&evidence.provider)) {
+                learn(matcher, truths, *atom);
+            }
+        }
+        let mut judge = Self { table, evidence, truths };
+        for atom in &matcher.index.active {
+            if judge.holds(*atom) {
+                for rule in matcher.index.waiting(*atom) {
+                    judge.truths.add_candidate(*rule);
+                }
+            }
+        }
+        judge
+    }
+
+    /// The first rule that decides; observed ones that hold before it go to `observed`.
+    pub(super) fn decide(&mut self, observed: &mut Vec<RuleId>) -> Option<(RuleId, BucketId)> {
+        while let Some(index) = self.truths.pop_candidate() {
+            let id = RuleId(index);
+            if !self.rule_holds(id) {
+                continue;
+            }
+            let rule = self.table.rule(id);
+            if !rule.observe {
+                return Some((id, rule.bucket));
+            }
+            observed.push(id);
+        }
+        None
+    }
+
+    /// Whether a rule's condition and all its blocks' guards hold.
+    pub(super) fn rule_holds(&mut self, rule: RuleId) -> bool {
+        self.table.matcher().rules.get(rule.index()).is_some_and(|entry| self.run(*entry))
+    }
+
+    /// Runs a program.
+    pub(super) fn run(&mut self, entry: Entry) -> bool {
+        let table = self.table;
+        table.matcher().code.run(entry, |atom| self.holds(atom))
+    }
+
+    /// The truth of an atom, found out if need be.
+    #[inline]
+    pub(super) fn holds(&mut self, atom: AtomId) -> bool {
+        match self.truths.get(atom) {
+            Some(truth) => truth,
+            None => self.find_out(atom),
+        }
+    }
+
+    fn find_out(&mut self, atom: AtomId) -> bool {
+        let table = self.table;
+        let matcher = table.matcher();
+        let truth = match matcher.atoms.get(atom.index()) {
+            // The scan is over: what it did not find is not there.
+            Some(Atom::Scanned) | None => return false,
+            Some(Atom::Expr { gate, mask, expr }) => {
+                gate.is_none_or(|gate| self.holds(gate)) && {
+                    let want = Want::Matches(*expr);
+                    texts(self.evidence, *mask)
+                        .any(|(folded, original)| find(&want, folded, original, &matcher.exprs).is_some())
+                }
+            }
+            Some(Atom::Direct(ask)) => direct(ask, self.evidence, table),
+            Some(Atom::Derived(entry)) => self.run(*entry),
+        };
+        self.truths.set(atom, truth);
+        truth
+    }
+}
+
+/// Makes an atom true and its waiting rules candidates.
+#[inline]
+fn learn(matcher: &Matcher, truths: &mut Truths, atom: AtomId) {
+    if truths.set(atom, true) {
+        for rule in matcher.index.waiting(atom) {
+            truths.add_candidate(*rule);
+        }
+    }
+}
+
+/// The texts of these kinds: folded, and as they came.
+pub(super) fn texts(evidence: &Evidence, mask: u8) -> impl Iterator<Item = (&str, &str)> {
+    evidence.segments.iter().filter(move |segment| ask::bit(segment.kind) & mask != 0).map(|segment| {
+        let folded = evidence.folded.get(segment.folded.clone()).unwrap_or("");
+        (folded, evidence.original.get(segment.original.clone()).unwrap_or(""))
+    })
+}
+
+/// Answers a question that the scan does not.
+pub(super) fn direct(ask: &Ask, evidence: &Evidence, table: &Table) -> bool {
+    let exprs = &table.matcher().exprs;
+    match &ask.field {
+        Field::Provider => id(&ask.want, &evidence.provider, exprs, |value| {
+            glob(value, &evidence.provider)
+                || !value.contains('*') && table.family(value) == table.family(&evidence.provider)
+        }),
+        Field::Model => id(&ask.want, &evidence.model, exprs, |value| glob(value, &evidence.model)),
+        Field::Status => number(&ask.want, evidence.status.map(u32::from)),
+        Field::AnyStatus => match &ask.want {
+            Want::Absent => evidence.statuses.is_empty(),
+            want => evidence.statuses.iter().any(|status| number(want, Some(u32::from(*status)))),
+        },
+        Field::LeadingNumber => number(&ask.want, evidence.leading_number),
+        Field::Body => word(&ask.want, Some(body_word(evidence.body))),
+        Field::Aborted => word(&ask.want, evidence.aborted.map(aborted_word)),
+        Field::Header(name) => {
+            let mut values = evidence.headers.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
+            match &ask.want {
+                Want::Present => values.next().is_some(),
+                Want::Absent => values.next().is_none(),
+                want => values.any(|value| find(want, &ask::fold(value), value, exprs).is_some()),
+            }
+        }
+        Field::Text
+        | Field::Message
+        | Field::Detail
+        | Field::Wrapper
+        | Field::Echo
+        | Field::Code
+        | Field::Type
+        | Field::Param => {
+            let mask = ask::mask(&ask.field);
+            let mut texts = texts(evidence, mask);
+            match &ask.want {
+                Want::Present => texts.any(|(folded, _)| !folded.is_empty()),
+                Want::Absent => !texts.any(|(folded, _)| !folded.is_empty()),
+                want => texts.any(|(folded, original)| find(want, folded, original, exprs).is_some()),
+            }
+        }
+    }
+}
+
+fn id(want: &Want, text: &str, exprs: &Exprs, is: impl Fn(&str) -> bool) -> bool {
+    match want {
+        Want::Is(values) => !text.is_empty() && values.iter().any(|value| is(value)),
+        Want::Present => !text.is_empty(),
+        Want::Absent => text.is_empty(),
+        want => find(want, text, text, exprs).is_some(),
+    }
+}
+
+fn number(want: &Want, number: Option<u32>) -> bool {
+    match want {
+        Want::Number(ranges) => {
+            number.is_some_and(|number| ranges.iter().any(|(first, last)| (*first..=*last).contains(&number)))
+        }
+        Want::Present => number.is_some(),
+        Want::Absent => number.is_none(),
+        _ => false,
+    }
+}
+
+fn word(want: &Want, word: Option<&str>) -> bool {
+    match want {
+        Want::Is(values) => word.is_some_and(|word| values.iter().any(|value| value == word)),
+        Want::Present => word.is_some(),
+        Want::Absent => word.is_none(),
+        _ => false,
+    }
+}
+
+/// A body's kind as rules write it.
+pub(super) fn body_word(body: Body) -> &'static str {
+    match body {
+        Body::Text => "text",
+        Body::Json => "json",
+        Body::Html => "html",
+    }
+}
+
+/// How an attempt was cut off, as rules write it.
+pub(super) fn aborted_word(aborted: Aborted) -> &'static str {
+    match aborted {
+        Aborted::User => "user",
+        Aborted::Host => "host",
+        Aborted::Deadline => "deadline",
+    }
+}
+
+/// Whether there is anything to look at: a text, a status, a code, or how it was aborted (D12).
+pub(super) fn is_empty(evidence: &Evidence) -> bool {
+    evidence.segments.iter().all(|segment| segment.kind == SegmentKind::Echo || segment.folded.is_empty())
+        && evidence.status.is_none()
+        && evidence.statuses.is_empty()
+        && evidence.leading_number.is_none()
+        && evidence.aborted.is_none()
+        && evidence.body == Body::Text
+}

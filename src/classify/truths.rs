@@ -1,0 +1,121 @@
+//! What is known so far of one error: truths of atoms, and rules worth a look. Reused from one error
+//! to the next; only what was touched is cleared.
+
+use crate::table::atom::AtomId;
+
+const FALSE: u8 = 1;
+const TRUE: u8 = 2;
+
+/// The working memory of one classification.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Truths {
+    /// Zero: not known yet.
+    states: Vec<u8>,
+    touched: Vec<AtomId>,
+    /// Candidate rules, a bit each, and a bit for each word that has any.
+    words: Vec<u64>,
+    summary: Vec<u64>,
+}
+
+impl Truths {
+    /// Makes room for a table; forgets what an earlier error left.
+    pub(super) fn prepare(&mut self, atoms: usize, rules: usize) {
+        for atom in self.touched.drain(..) {
+            if let Some(state) = self.states.get_mut(atom.index()) {
+                *state = 0;
+            }
+        }
+        if self.states.len() < atoms {
+            self.states.resize(atoms, 0);
+        }
+        for (at, word) in self.summary.iter_mut().enumerate() {
+            while *word != 0 {
+                let slot = at * 64 + word.trailing_zeros() as usize;
+                if let Some(rules) = self.words.get_mut(slot) {
+                    *rules = 0;
+                }
+                *word &= *word - 1;
+            }
+        }
+        let words = rules.div_ceil(64);
+        if self.words.len() < words {
+            self.words.resize(words, 0);
+            self.summary.resize(words.div_ceil(64), 0);
+        }
+    }
+
+    /// What is known of an atom.
+    #[inline]
+    pub(super) fn get(&self, atom: AtomId) -> Option<bool> {
+        match self.states.get(atom.index()) {
+            Some(&TRUE) => Some(true),
+            Some(&FALSE) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Remembers the truth of an atom; says whether it was unknown before.
+    #[inline]
+    pub(super) fn set(&mut self, atom: AtomId, truth: bool) -> bool {
+        match self.states.get_mut(atom.index()) {
+            Some(state) if *state == 0 => {
+                *state = if truth { TRUE } else { FALSE };
+                self.touched.push(atom);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Puts a rule among the candidates.
+    #[inline]
+    pub(super) fn add_candidate(&mut self, rule: u32) {
+        let slot = rule as usize / 64;
+        if let Some(word) = self.words.get_mut(slot) {
+            *word |= 1 << (rule % 64);
+        }
+        if let Some(word) = self.summary.get_mut(slot / 64) {
+            *word |= 1 << (slot % 64);
+        }
+    }
+
+    /// Takes the first candidate.
+    #[inline]
+    pub(super) fn pop_candidate(&mut self) -> Option<u32> {
+        for (at, summary) in self.summary.iter_mut().enumerate() {
+            if *summary == 0 {
+                continue;
+            }
+            let slot = at * 64 + summary.trailing_zeros() as usize;
+            let word = self.words.get_mut(slot)?;
+            let rule = slot * 64 + word.trailing_zeros() as usize;
+            *word &= word.wrapping_sub(1);
+            if *word == 0 {
+                *summary &= *summary - 1;
+            }
+            return u32::try_from(rule).ok();
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_come_in_order_and_leave_nothing_behind() {
+        let mut truths = Truths::default();
+        truths.prepare(4, 10_000);
+        for rule in [9_999, 3, 64, 3, 4_200, 63] {
+            truths.add_candidate(rule);
+        }
+        let taken: Vec<u32> = std::iter::from_fn(|| truths.pop_candidate()).collect();
+        assert_eq!(taken, [3, 63, 64, 4_200, 9_999]);
+        truths.add_candidate(7);
+        assert!(truths.set(AtomId(2), false));
+        assert!(!truths.set(AtomId(2), true));
+        truths.prepare(4, 10_000);
+        assert_eq!((truths.pop_candidate(), truths.get(AtomId(2))), (None, None));
+    }
+}

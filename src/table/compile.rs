@@ -1,0 +1,281 @@
+//! Rules → atoms, programs and the index of rules.
+
+use std::collections::HashMap;
+
+use super::{
+    TableError,
+    ask::{Ask, ExprId, Want, mask},
+    atom::{Atom, AtomId},
+    exprs::Exprs,
+    index::{Clause, Index, IndexBuilder},
+    literals::{Check, Literals, LiteralsBuilder},
+    program::{Code, Entry, Step},
+};
+use crate::lang::tree::{BlockId, Cond, Field, LetId, Op, ResetPlace, Ruleset, Test};
+
+/// Everything that classification reads.
+#[derive(Debug)]
+pub(crate) struct Matcher {
+    pub(crate) literals: Literals,
+    pub(crate) exprs: Exprs,
+    pub(crate) atoms: Vec<Atom>,
+    pub(crate) code: Code,
+    /// The program of every rule, its blocks' guards included.
+    pub(crate) rules: Vec<Entry>,
+    pub(crate) index: Index,
+    pub(crate) resets: Vec<ResetProgram>,
+}
+
+/// A reset declaration, ready to run.
+#[derive(Debug)]
+pub(crate) struct ResetProgram {
+    pub(crate) when: Entry,
+    /// The expression of a place in the texts, and the atom that opens it.
+    pub(crate) expr: Option<(ExprId, Option<AtomId>)>,
+}
+
+/// Compiles a checked rule set. `family` gives the family of a provider (folded).
+pub(super) fn compile(rules: &Ruleset, families: &HashMap<String, String>) -> Result<Matcher, TableError> {
+    let mut builder = Builder {
+        rules,
+        atoms: Vec::new(),
+        asks: HashMap::new(),
+        gates: HashMap::new(),
+        code: Code::default(),
+        literals: LiteralsBuilder::default(),
+        exprs: Exprs::default(),
+        lets: vec![None; rules.lets.len()],
+        let_clauses: vec![None; rules.lets.len()],
+        blocks: Vec::with_capacity(rules.blocks.len()),
+        block_clauses: Vec::with_capacity(rules.blocks.len()),
+        failed: None,
+    };
+    for block in &rules.blocks {
+        let parent = block.parent.and_then(|parent| builder.block(parent));
+        let entry = builder.guarded(parent, &block.guard);
+        let atom = builder.atom(Atom::Derived(entry));
+        builder.blocks.push(atom);
+        let own = builder.clause(&block.guard);
+        let outer = block.parent.and_then(|parent| builder.block_clauses.get(parent.index()).cloned());
+        builder.block_clauses.push(own.or_narrower(outer.unwrap_or(Clause::Always)));
+    }
+    let mut programs = Vec::with_capacity(rules.rules.len());
+    let mut clauses = Vec::with_capacity(rules.rules.len());
+    for rule in &rules.rules {
+        let guard = rule.block.and_then(|block| builder.block(block));
+        programs.push(builder.guarded(guard, &rule.when));
+        let own = builder.clause(&rule.when);
+        let outer = rule.block.and_then(|block| builder.block_clauses.get(block.index()).cloned());
+        clauses.push(own.or_narrower(outer.unwrap_or(Clause::Always)));
+    }
+    let resets = rules.resets.iter().map(|reset| builder.reset(&reset.from, &reset.when)).collect();
+    if let Some(error) = builder.failed {
+        return Err(error);
+    }
+    let index = IndexBuilder { atoms: &builder.atoms, families }.build(&clauses);
+    Ok(Matcher {
+        literals: builder.literals.build()?,
+        exprs: builder.exprs,
+        atoms: builder.atoms,
+        code: builder.code,
+        rules: programs,
+        index,
+        resets,
+    })
+}
+
+struct Builder<'a> {
+    rules: &'a Ruleset,
+    atoms: Vec<Atom>,
+    asks: HashMap<Ask, AtomId>,
+    /// Atoms of the required literals of an expression in some kinds of text.
+    gates: HashMap<(ExprId, u8), AtomId>,
+    code: Code,
+    literals: LiteralsBuilder,
+    exprs: Exprs,
+    lets: Vec<Option<AtomId>>,
+    let_clauses: Vec<Option<Clause>>,
+    blocks: Vec<AtomId>,
+    block_clauses: Vec<Clause>,
+    failed: Option<TableError>,
+}
+
+impl Builder<'_> {
+    fn atom(&mut self, atom: Atom) -> AtomId {
+        self.atoms.push(atom);
+        AtomId(u32::try_from(self.atoms.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    fn block(&self, id: BlockId) -> Option<AtomId> {
+        self.blocks.get(id.index()).copied()
+    }
+
+    fn guarded(&mut self, guard: Option<AtomId>, cond: &Cond) -> Entry {
+        let entry = self.emit(cond, Entry::YES, Entry::NO);
+        match guard {
+            Some(atom) => self.code.push(Step { atom, yes: entry, no: Entry::NO }),
+            None => entry,
+        }
+    }
+
+    /// Writes the code of `cond`, which goes on at `yes` or `no`.
+    fn emit(&mut self, cond: &Cond, yes: Entry, no: Entry) -> Entry {
+        match cond {
+            Cond::Always => yes,
+            Cond::Not(inner) => self.emit(inner, no, yes),
+            Cond::All(parts) => {
+                self.cheap_first(parts).into_iter().rev().fold(yes, |yes, part| self.emit(part, yes, no))
+            }
+            Cond::Any(parts) => {
+                self.cheap_first(parts).into_iter().rev().fold(no, |no, part| self.emit(part, yes, no))
+            }
+            Cond::Let(id, _) => match self.named(*id) {
+                Some(atom) => self.code.push(Step { atom, yes, no }),
+                None => no,
+            },
+            Cond::Test(test) => {
+                let atoms: Vec<AtomId> =
+                    self.asks_of(test).into_iter().map(|ask| self.atom_of(ask)).collect();
+                atoms.into_iter().rev().fold(yes, |yes, atom| self.code.push(Step { atom, yes, no }))
+            }
+        }
+    }
+
+    /// Parts that may run a regular expression come last; truth does not depend on order.
+    fn cheap_first<'c>(&self, parts: &'c [Cond]) -> Vec<&'c Cond> {
+        let mut sorted: Vec<&Cond> = parts.iter().collect();
+        sorted.sort_by_key(|part| runs_expr(part, self.rules, 0));
+        sorted
+    }
+
+    fn named(&mut self, id: LetId) -> Option<AtomId> {
+        if let Some(atom) = self.lets.get(id.index()).copied().flatten() {
+            return Some(atom);
+        }
+        let rules = self.rules;
+        let cond = &rules.lets.get(id.index())?.cond;
+        // A name that speaks of itself, which the checker refuses, never holds.
+        let atom = self.atom(Atom::Derived(Entry::NO));
+        *self.lets.get_mut(id.index())? = Some(atom);
+        let entry = self.emit(cond, Entry::YES, Entry::NO);
+        *self.atoms.get_mut(atom.index())? = Atom::Derived(entry);
+        Some(atom)
+    }
+
+    fn asks_of(&mut self, test: &Test) -> Vec<Ask> {
+        let (exprs, failed) = (&mut self.exprs, &mut self.failed);
+        Ask::of(test, self.rules, &mut |regex| {
+            exprs.add(regex).unwrap_or_else(|error| {
+                failed.get_or_insert(error);
+                ExprId(u32::MAX)
+            })
+        })
+    }
+
+    fn atom_of(&mut self, ask: Ask) -> AtomId {
+        if let Some(atom) = self.asks.get(&ask) {
+            return *atom;
+        }
+        let mask = mask(&ask.field);
+        let atom = match &ask.want {
+            Want::Number(_) | Want::Present | Want::Absent => self.atom(Atom::Direct(ask.clone())),
+            _ if mask == 0 => self.atom(Atom::Direct(ask.clone())),
+            Want::Matches(expr) => {
+                let gate = self.gate(*expr, mask);
+                self.atom(Atom::Expr { gate, mask, expr: *expr })
+            }
+            Want::Is(values) => self.scanned(values, mask, Check::Whole),
+            Want::Has(phrases) => self.scanned(phrases, mask, Check::Word),
+            Want::Contains(part) => self.scanned(std::slice::from_ref(part), mask, Check::Raw),
+            Want::Starts(prefix) => self.scanned(std::slice::from_ref(prefix), mask, Check::Prefix),
+        };
+        self.asks.insert(ask, atom);
+        atom
+    }
+
+    fn scanned(&mut self, texts: &[String], mask: u8, check: Check) -> AtomId {
+        let atom = self.atom(Atom::Scanned);
+        for text in texts {
+            self.literals.add(text, atom, mask, check);
+        }
+        atom
+    }
+
+    /// The atom that any required literal of an expression makes true; `None` when it has none.
+    fn gate(&mut self, expr: ExprId, mask: u8) -> Option<AtomId> {
+        if let Some(gate) = self.gates.get(&(expr, mask)) {
+            return Some(*gate);
+        }
+        let literals = self.exprs.get(expr)?.literals.clone()?;
+        let gate = self.scanned(&literals, mask, Check::None);
+        self.gates.insert((expr, mask), gate);
+        Some(gate)
+    }
+
+    fn reset(&mut self, from: &ResetPlace, when: &Cond) -> ResetProgram {
+        let expr = match from {
+            ResetPlace::Text(regex) => match self.exprs.add(regex) {
+                Ok(expr) => Some((expr, self.gate(expr, mask(&Field::Text)))),
+                Err(error) => {
+                    self.failed.get_or_insert(error);
+                    None
+                }
+            },
+            ResetPlace::Header(_) | ResetPlace::Field(_) => None,
+        };
+        ResetProgram { when: self.emit(when, Entry::YES, Entry::NO), expr }
+    }
+
+    /// Atoms one of which must be true for `cond` to hold.
+    fn clause(&mut self, cond: &Cond) -> Clause {
+        match cond {
+            Cond::Always | Cond::Not(_) => Clause::Always,
+            Cond::All(parts) => {
+                parts.iter().fold(Clause::Always, |best, part| best.or_narrower(self.clause(part)))
+            }
+            Cond::Any(parts) => {
+                parts.iter().fold(Clause::never(), |all, part| all.and_also(self.clause(part)))
+            }
+            Cond::Let(id, _) => self.let_clause(*id),
+            Cond::Test(test) => self.asks_of(test).into_iter().fold(Clause::Always, |best, ask| {
+                let cost = Clause::cost(&ask);
+                let atom = self.atom_of(ask);
+                best.or_narrower(match self.atoms.get(atom.index()) {
+                    Some(Atom::Expr { gate: Some(gate), .. }) => Clause::one(*gate, cost),
+                    Some(Atom::Expr { gate: None, .. }) | None => Clause::Always,
+                    Some(_) => Clause::one(atom, cost),
+                })
+            }),
+        }
+    }
+
+    fn let_clause(&mut self, id: LetId) -> Clause {
+        if let Some(clause) = self.let_clauses.get(id.index()).cloned().flatten() {
+            return clause;
+        }
+        let rules = self.rules;
+        let Some(named) = rules.lets.get(id.index()) else { return Clause::Always };
+        if let Some(slot) = self.let_clauses.get_mut(id.index()) {
+            *slot = Some(Clause::Always);
+        }
+        let clause = self.clause(&named.cond);
+        if let Some(slot) = self.let_clauses.get_mut(id.index()) {
+            *slot = Some(clause.clone());
+        }
+        clause
+    }
+}
+
+/// Whether answering may run a regular expression. Deep nests of names count as if it did.
+fn runs_expr(cond: &Cond, rules: &Ruleset, depth: u32) -> bool {
+    match cond {
+        Cond::Always => false,
+        Cond::Not(inner) => runs_expr(inner, rules, depth),
+        Cond::All(parts) | Cond::Any(parts) => parts.iter().any(|part| runs_expr(part, rules, depth)),
+        Cond::Let(id, _) => {
+            depth > 4
+                || rules.lets.get(id.index()).is_none_or(|named| runs_expr(&named.cond, rules, depth + 1))
+        }
+        Cond::Test(test) => matches!(test.op, Op::Matches(_)),
+    }
+}

@@ -1,0 +1,80 @@
+//! Regular expressions, each built when its required literal is first hit.
+
+use std::{collections::HashMap, sync::OnceLock};
+
+use regex_automata::meta;
+use regex_syntax::hir::Hir;
+
+use super::{TableError, ask::ExprId};
+use crate::lang::{pattern, tree::Regex};
+
+/// Most bytes that one built expression may take.
+const SIZE_LIMIT: usize = 4 << 20;
+
+/// One expression, alone: expressions built together slow each other down.
+#[derive(Debug)]
+pub(crate) struct Expr {
+    hir: Hir,
+    /// Searched in the original text instead of the folded one.
+    pub(crate) case_sensitive: bool,
+    /// Every match contains one of these, in the normal form of the scan.
+    pub(crate) literals: Option<Vec<String>>,
+    built: OnceLock<Option<meta::Regex>>,
+}
+
+impl Expr {
+    /// The built expression; `None` when it is too large, and then it matches nothing.
+    pub(crate) fn get(&self) -> Option<&meta::Regex> {
+        self.built
+            .get_or_init(|| {
+                let config =
+                    meta::Config::new().nfa_size_limit(Some(SIZE_LIMIT)).hybrid_cache_capacity(1 << 20);
+                meta::Builder::new().configure(config).build_from_hir(&self.hir).ok()
+            })
+            .as_ref()
+    }
+}
+
+/// All expressions of a table.
+#[derive(Debug, Default)]
+pub(crate) struct Exprs {
+    all: Vec<Expr>,
+    ids: HashMap<(String, bool), ExprId>,
+}
+
+impl Exprs {
+    /// Parses an expression, unless it is known already.
+    pub(super) fn add(&mut self, regex: &Regex) -> Result<ExprId, TableError> {
+        let key = (regex.pattern.clone(), regex.case_sensitive);
+        if let Some(id) = self.ids.get(&key) {
+            return Ok(*id);
+        }
+        let parsed = pattern::parse(&regex.pattern, regex.case_sensitive)
+            .map_err(|error| TableError::Regex { pattern: regex.pattern.clone(), message: error.message })?;
+        let id = ExprId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
+        self.all.push(Expr {
+            hir: parsed.hir,
+            case_sensitive: regex.case_sensitive,
+            literals: parsed.literals,
+            built: OnceLock::new(),
+        });
+        self.ids.insert(key, id);
+        Ok(id)
+    }
+
+    /// The id of an expression of the rules.
+    pub(crate) fn id(&self, regex: &Regex) -> Option<ExprId> {
+        self.ids.get(&(regex.pattern.clone(), regex.case_sensitive)).copied()
+    }
+
+    pub(crate) fn get(&self, id: ExprId) -> Option<&Expr> {
+        self.all.get(id.0 as usize)
+    }
+
+    /// Builds every expression (before a reload swaps tables).
+    pub(super) fn warm(&self) {
+        for expr in &self.all {
+            expr.get();
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Which rules can apply at all: every rule waits for one of a few atoms, and is looked at only when
+//! one of them is true.
+
+use std::collections::HashMap;
+
+use super::{
+    ask::{Ask, Want},
+    atom::{Atom, AtomId},
+};
+use crate::lang::tree::Field;
+
+/// Atoms one of which must be true for a condition to hold.
+#[derive(Clone, Debug)]
+pub(super) enum Clause {
+    /// No such set: the condition may hold without any.
+    Always,
+    /// One of these; the cost says how often that is likely to be so.
+    OneOf { atoms: Vec<AtomId>, cost: u32 },
+}
+
+impl Clause {
+    pub(super) fn never() -> Self {
+        Self::OneOf { atoms: Vec::new(), cost: 0 }
+    }
+
+    pub(super) fn one(atom: AtomId, cost: u32) -> Self {
+        Self::OneOf { atoms: vec![atom], cost }
+    }
+
+    /// How often a question is answered with yes, roughly: phrases are rare, a status is not.
+    pub(super) fn cost(ask: &Ask) -> u32 {
+        let values = |texts: &[String]| u32::try_from(texts.len()).unwrap_or(u32::MAX);
+        match (&ask.field, &ask.want) {
+            (_, Want::Absent) => 400,
+            (Field::Header(_), Want::Present) => 20,
+            (_, Want::Present) => 300,
+            (Field::Provider | Field::Model, Want::Is(globs)) => values(globs).saturating_mul(30),
+            (Field::Status | Field::AnyStatus, _) => 60,
+            (Field::Body, _) => 20,
+            (_, Want::Is(texts) | Want::Has(texts)) => values(texts),
+            _ => 2,
+        }
+    }
+
+    /// Of two sets that must both be hit, the one that is rarer.
+    pub(super) fn or_narrower(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Always, other) => other,
+            (own, Self::Always) => own,
+            (Self::OneOf { atoms, cost }, Self::OneOf { atoms: others, cost: other_cost }) => {
+                if cost <= other_cost {
+                    Self::OneOf { atoms, cost }
+                } else {
+                    Self::OneOf { atoms: others, cost: other_cost }
+                }
+            }
+        }
+    }
+
+    /// The set for "this or that".
+    pub(super) fn and_also(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::OneOf { mut atoms, cost }, Self::OneOf { atoms: others, cost: other_cost }) => {
+                atoms.extend(others);
+                Self::OneOf { atoms, cost: cost.saturating_add(other_cost) }
+            }
+            _ => Self::Always,
+        }
+    }
+}
+
+/// From true atoms to rules worth a look.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// Rules that wait for atom `n` stand at `offsets[n]..offsets[n + 1]`.
+    offsets: Vec<u32>,
+    waiting: Vec<u32>,
+    /// Rules that wait for nothing.
+    pub(crate) always: Vec<u32>,
+    /// Awaited atoms that hold at a status, by status.
+    by_status: Vec<Vec<AtomId>>,
+    /// Awaited atoms that hold for a provider, by its family.
+    by_provider: HashMap<String, Vec<AtomId>>,
+    /// Other awaited atoms that the scan does not set: looked at each time.
+    pub(crate) active: Vec<AtomId>,
+}
+
+impl Index {
+    /// Rules that wait for an atom.
+    #[inline]
+    pub(crate) fn waiting(&self, atom: AtomId) -> &[u32] {
+        let (Some(from), Some(to)) = (self.offsets.get(atom.index()), self.offsets.get(atom.index() + 1))
+        else {
+            return &[];
+        };
+        self.waiting.get(*from as usize..*to as usize).unwrap_or_default()
+    }
+
+    /// Awaited atoms that hold at this status.
+    pub(crate) fn at_status(&self, status: u16) -> &[AtomId] {
+        self.by_status.get(usize::from(status)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Awaited atoms that hold for a provider of this family.
+    pub(crate) fn of_family(&self, family: &str) -> &[AtomId] {
+        if self.by_provider.is_empty() {
+            return &[];
+        }
+        self.by_provider.get(family).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Statuses have three digits.
+const STATUSES: u32 = 1_000;
+
+pub(super) struct IndexBuilder<'a> {
+    pub(super) atoms: &'a [Atom],
+    pub(super) families: &'a HashMap<String, String>,
+}
+
+impl IndexBuilder<'_> {
+    pub(super) fn build(&self, clauses: &[Clause]) -> Index {
+        let mut index = Index::default();
+        let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); self.atoms.len()];
+        for (rule, clause) in (0u32..).zip(clauses) {
+            match clause {
+                Clause::Always => index.always.push(rule),
+                Clause::OneOf { atoms, .. } => {
+                    for atom in atoms {
+                        if let Some(rules) = waiting.get_mut(atom.index())
+                            && rules.last() != Some(&rule)
+                        {
+                            rules.push(rule);
+                        }
+                    }
+                }
+            }
+        }
+        index.offsets.push(0);
+        for (atom, rules) in (0u32..).map(AtomId).zip(&waiting) {
+            if !rules.is_empty() {
+                self.await_atom(&mut index, atom);
+            }
+            index.waiting.extend_from_slice(rules);
+            index.offsets.push(u32::try_from(index.waiting.len()).unwrap_or(u32::MAX));
+        }
+        index
+    }
+
+    /// Sees to it that an awaited atom is found when it is true.
+    fn await_atom(&self, index: &mut Index, atom: AtomId) {
+        let Some(Atom::Direct(ask)) = self.atoms.get(atom.index()) else { return };
+        match (&ask.field, &ask.want) {
+            (Field::Status, Want::Number(ranges)) if ranges.iter().all(|(_, last)| *last < STATUSES) => {
+                for status in ranges.iter().flat_map(|(first, last)| *first..=*last) {
+                    let at = status as usize;
+                    if index.by_status.len() <= at {
+                        index.by_status.resize(at + 1, Vec::new());
+                    }
+                    if let Some(atoms) = index.by_status.get_mut(at)
+                        && !atoms.contains(&atom)
+                    {
+                        atoms.push(atom);
+                    }
+                }
+            }
+            (Field::Provider, Want::Is(ids)) if !ids.iter().any(|id| id.contains('*')) => {
+                for id in ids {
+                    let family = self.families.get(id).unwrap_or(id);
+                    let atoms = index.by_provider.entry(family.clone()).or_default();
+                    if !atoms.contains(&atom) {
+                        atoms.push(atom);
+                    }
+                }
+            }
+            _ => index.active.push(atom),
+        }
+    }
+}
