@@ -9,7 +9,7 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use super::{
-    completions,
+    completions, explain,
     failure::{Failure, Outcome},
     man,
     world::World,
@@ -38,6 +38,7 @@ pub(super) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Explain(explain::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -78,6 +79,7 @@ pub fn main() -> ExitCode {
 fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outcome, Failure> {
     let _ = (&args.global, world);
     match &args.command {
+        Command::Explain(args) => explain::run(args, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => man::run(args, out),
     }

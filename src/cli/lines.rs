@@ -8,13 +8,24 @@ pub(super) const LONGEST: usize = 8 * 1024 * 1024;
 /// The first size of the buffer; it grows for longer lines only.
 const CHUNK: usize = 256 * 1024;
 
-/// A line without its line break.
+/// A line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
-    /// All of it.
-    Whole(&'a [u8]),
-    /// The head of a line that is longer than [`LONGEST`].
-    Head(&'a [u8]),
+pub(super) struct Line<'a> {
+    /// Its number, from 1.
+    pub(super) number: u64,
+    /// Its bytes without the line break; only the head of a line longer than [`LONGEST`].
+    pub(super) bytes: &'a [u8],
+    /// Whether that is all of it.
+    pub(super) whole: bool,
+}
+
+/// Why there is no next line.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The input cannot be read.
+    Input(io::Error),
+    /// What was to be done before a read failed.
+    Hook(io::Error),
 }
 
 /// Reads lines through one buffer that never grows beyond [`LONGEST`] and a byte.
@@ -49,25 +60,20 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The number of the line given out last, from 1.
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
     /// The next line; `before_read` is called before each read, which may block: the moment to
     /// hand on what has been made of the lines so far.
-    pub(super) fn next<E: From<io::Error>>(
+    pub(super) fn next(
         &mut self,
-        mut before_read: impl FnMut() -> Result<(), E>,
-    ) -> Result<Option<Line<'_>>, E> {
+        mut before_read: impl FnMut() -> io::Result<()>,
+    ) -> Result<Option<Line<'_>>, Stop> {
         while self.skipping {
             if let Some(at) = memchr::memchr(b'\n', self.pending()) {
                 self.start += at + 1;
                 self.skipping = false;
             } else {
                 self.start = self.end;
-                before_read()?;
-                if !self.fill()? {
+                before_read().map_err(Stop::Hook)?;
+                if !self.fill().map_err(Stop::Input)? {
                     return Ok(None);
                 }
             }
@@ -78,23 +84,23 @@ impl<R: Read> Lines<R> {
             if let Some(at) = memchr::memchr(b'\n', pending.get(searched..).unwrap_or_default()) {
                 let from = self.start;
                 self.start += searched + at + 1;
-                return Ok(Some(Line::Whole(self.give(from, from + searched + at))));
+                return Ok(Some(self.give(from, from + searched + at, true)));
             }
             searched = pending.len();
             if searched > self.longest {
                 self.skipping = true;
                 let from = self.start;
                 self.start = from + self.longest;
-                return Ok(Some(Line::Head(self.give(from, from + self.longest))));
+                return Ok(Some(self.give(from, from + self.longest, false)));
             }
-            before_read()?;
-            if !self.fill()? {
+            before_read().map_err(Stop::Hook)?;
+            if !self.fill().map_err(Stop::Input)? {
                 if searched == 0 {
                     return Ok(None);
                 }
                 let (from, to) = (self.start, self.end);
                 self.start = to;
-                return Ok(Some(Line::Whole(self.give(from, to))));
+                return Ok(Some(self.give(from, to, true)));
             }
         }
     }
@@ -104,11 +110,11 @@ impl<R: Read> Lines<R> {
     }
 
     /// Counts a line and gives it out, without a byte order mark and a carriage return.
-    fn give(&mut self, from: usize, to: usize) -> &[u8] {
+    fn give(&mut self, from: usize, to: usize, whole: bool) -> Line<'_> {
         self.number += 1;
         let line = self.buffer.get(from..to).unwrap_or_default();
         let line = if self.number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
-        line.strip_suffix(b"\r").unwrap_or(line)
+        Line { number: self.number, bytes: line.strip_suffix(b"\r").unwrap_or(line), whole }
     }
 
     /// Reads on behind what is pending; false at the end.
@@ -162,11 +168,10 @@ mod tests {
     fn all(input: &[u8], longest: usize) -> Vec<String> {
         let mut lines = Lines::with_sizes(Drip(input), 4, longest);
         let mut out = Vec::new();
-        while let Some(line) = lines.next(|| Ok::<_, io::Error>(())).unwrap() {
-            out.push(match line {
-                Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
-                Line::Head(line) => format!("{}…", String::from_utf8_lossy(line)),
-            });
+        while let Some(line) = lines.next(|| Ok(())).unwrap() {
+            assert_eq!(line.number, out.len() as u64 + 1);
+            let text = String::from_utf8_lossy(line.bytes).into_owned();
+            out.push(if line.whole { text } else { text + "…" });
             assert!(lines.buffer.len() <= longest.max(4) + 1);
         }
         out
@@ -193,7 +198,7 @@ mod tests {
         while lines
             .next(|| {
                 reads += 1;
-                Ok::<_, io::Error>(())
+                Ok(())
             })
             .unwrap()
             .is_some()

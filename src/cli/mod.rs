@@ -4,15 +4,21 @@
 //! one locked, buffered writer, everything said about the work goes to stderr.
 
 mod args;
+mod atomic;
 mod escape;
 mod failure;
+mod flags;
+mod input;
 mod jsonl;
 mod lines;
 mod progress;
+mod report;
+mod sarif;
 mod table;
 mod world;
 
 mod completions;
+mod explain;
 mod man;
 
 pub use args::{Args, main};

@@ -1,0 +1,161 @@
+//! Verdicts as a table for people.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
+
+use serde_json::value::RawValue;
+
+use crate::{
+    classify::Verdict,
+    cli::{
+        answer::{action, then},
+        escape::Shown,
+        table::{Cell, Style, Table as Columns},
+        world::World,
+    },
+    lang::policy::{Lane, Reaction},
+    signal::{Evidence, SegmentKind},
+    table::Table,
+    time::{Timestamp, format_duration},
+};
+
+/// Terminals from this width on get the column with the rule's place.
+const WIDE: usize = 150;
+
+/// As much of a message as any terminal shows.
+const LONGEST_MESSAGE: usize = 400;
+
+/// Rows as they come, and a summary at the end.
+pub(super) struct Human<'t> {
+    table: &'t Table,
+    columns: Columns,
+    wide: bool,
+    counts: BTreeMap<&'t str, u64>,
+    unmatched: u64,
+    unreadable: u64,
+}
+
+impl<'t> Human<'t> {
+    pub(super) fn new(table: &'t Table, world: &World) -> Self {
+        let wide = world.width >= WIDE;
+        let mut head = vec!["error", "bucket", "rule", "reaction", "message"];
+        if wide {
+            head.insert(3, "at");
+        }
+        Self {
+            table,
+            columns: Columns::new(&head, world.width, world.stdout_colour()),
+            wide,
+            counts: BTreeMap::new(),
+            unmatched: 0,
+            unreadable: 0,
+        }
+    }
+
+    pub(super) fn row(
+        &mut self,
+        id: Option<&RawValue>,
+        line: u64,
+        verdict: &Verdict,
+        evidence: &Evidence,
+        now: Timestamp,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let bucket = &*self.table.bucket(verdict.bucket).name;
+        *self.counts.entry(bucket).or_default() += 1;
+        let reaction = self.table.reaction(verdict);
+        let style = match reaction.window.as_ref().map(|window| window.lane) {
+            Some(Lane::Disable) => Style::Bad,
+            Some(Lane::Cooldown) => Style::Warn,
+            None => Style::Plain,
+        };
+        let rule = verdict.rule.map(|rule| self.table.rule(rule));
+        self.unmatched += u64::from(rule.is_none());
+        let mut cells = vec![
+            Cell::plain(name(id, line)),
+            Cell::styled(bucket, style),
+            rule.map_or(Cell::styled("no rule", Style::Dim), |rule| Cell::plain(&*rule.name)),
+            Cell::styled(says(reaction, verdict, now), style),
+            Cell::styled(message(evidence), Style::Dim),
+        ];
+        if self.wide {
+            let at = rule.map(|rule| self.table.locate(rule.span)).unwrap_or_default();
+            cells.insert(3, Cell::styled(Shown(&at).to_string(), Style::Dim));
+        }
+        self.columns.row(cells, out)
+    }
+
+    pub(super) fn error(&mut self, line: u64, error: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.unreadable += 1;
+        let mut cells = vec![Cell::default(); if self.wide { 5 } else { 4 }];
+        cells.push(Cell::styled(Shown(error).to_string(), Style::Bad));
+        if let Some(first) = cells.first_mut() {
+            *first = Cell::styled(format!("line {line}"), Style::Bad);
+        }
+        self.columns.row(cells, out)
+    }
+
+    pub(super) fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.columns.flush(out)
+    }
+
+    /// How many fell where, most first.
+    pub(super) fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let total: u64 = self.counts.values().sum();
+        if total + self.unreadable < 2 {
+            return Ok(());
+        }
+        let mut counts: Vec<_> = self.counts.iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let counts: Vec<_> = counts.iter().map(|(bucket, count)| format!("{bucket} {count}")).collect();
+        writeln!(out, "\n{total} errors: {}", counts.join(", "))?;
+        if self.unmatched > 0 {
+            writeln!(out, "{} matched no rule; `pointsman explain` shows the nearest", self.unmatched)?;
+        }
+        if self.unreadable > 0 {
+            writeln!(out, "{} could not be read", self.unreadable)?;
+        }
+        Ok(())
+    }
+}
+
+/// The id as the user knows it, else the line's number.
+fn name(id: Option<&RawValue>, line: u64) -> String {
+    match id.map(RawValue::get) {
+        None | Some("null") => line.to_string(),
+        Some(json) => {
+            let text = serde_json::from_str::<String>(json).unwrap_or_else(|_| json.to_owned());
+            let text = Shown(&text).to_string();
+            crate::cli::table::clip(&text, 28)
+        }
+    }
+}
+
+/// `cooldown 30s, fallback`.
+fn says(reaction: &Reaction, verdict: &Verdict, now: Timestamp) -> String {
+    let until = verdict.reset.map(|hint| format!(" {}", format_duration(hint.at.since(now))));
+    let then = then(reaction).replace('_', " ");
+    match action(reaction) {
+        "none" => then,
+        action => format!("{action}{}, {then}", until.unwrap_or_default()),
+    }
+}
+
+/// What the provider said, on one line; without a message, what else there is.
+fn message(evidence: &Evidence) -> String {
+    let text = |kind| {
+        let segment = evidence.segments.iter().find(|segment| segment.kind == kind)?;
+        let text = evidence.original.get(segment.original.clone())?.trim();
+        (!text.is_empty()).then_some(text)
+    };
+    let status = evidence.status.map(|status| status.to_string());
+    let text = [SegmentKind::Message, SegmentKind::Detail, SegmentKind::Code, SegmentKind::Type]
+        .into_iter()
+        .find_map(text)
+        .or(status.as_deref())
+        .unwrap_or("");
+    let head: String = text.split_whitespace().flat_map(|word| [word, " "]).flat_map(str::chars).take(LONGEST_MESSAGE).collect();
+    Shown(head.trim_end()).to_string()
+}

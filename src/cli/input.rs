@@ -1,0 +1,47 @@
+//! Where a command's input comes from.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use super::{failure::Failure, world::World};
+
+/// A file, or stdin.
+pub(super) struct Input {
+    name: PathBuf,
+    reader: Box<dyn Read>,
+}
+
+impl Input {
+    /// Opens FILE; none or `-` is stdin.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is a folder.
+    pub(super) fn open(path: Option<&Path>, world: &World) -> Result<Self, Failure> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+            if world.stdin_terminal {
+                world.say("reading errors from the keyboard, one a line; Ctrl-D ends");
+            }
+            return Ok(Self { name: "stdin".into(), reader: Box::new(io::stdin().lock()) });
+        };
+        let failed = |error| Failure::Read { path: path.to_owned(), error };
+        let file = File::open(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.is_dir() {
+            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        }
+        Ok(Self { name: path.to_owned(), reader: Box::new(file) })
+    }
+
+    /// What went wrong while reading it.
+    pub(super) fn failed(&self, error: io::Error) -> Failure {
+        Failure::Read { path: self.name.clone(), error }
+    }
+
+    /// The bytes, and how to speak of a failure to read them.
+    pub(super) fn into_parts(self) -> (Box<dyn Read>, impl Fn(io::Error) -> Failure) {
+        let name = self.name;
+        (self.reader, move |error| Failure::Read { path: name.clone(), error })
+    }
+}
