@@ -5,4 +5,5 @@
 mod cli;
 mod oracle;
 mod state;
+mod store;
 mod support;

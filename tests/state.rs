@@ -1,6 +1,8 @@
 //! Transitions: what a failure, a success and a session change do (E, A6, K5). Pure: the clock is a
 //! number.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+
 use std::{collections::BTreeMap, time::Duration};
 
 use pointsman::{
@@ -15,9 +17,9 @@ use pointsman::{
 };
 use proptest::prelude::*;
 
-const MINUTE: Duration = Duration::from_secs(60);
-const HOUR: Duration = Duration::from_secs(3600);
-const DAY: Duration = Duration::from_secs(86_400);
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 fn short() -> Schedule {
@@ -137,7 +139,7 @@ fn e4_recurring_failures_climb_though_their_windows_are_long() {
     for _ in 0..4 {
         let window = opened(transition::failure(&mut usage, &unpaid(at), at));
         steps.push(window.step);
-        at = window.until.after(DAY - Duration::from_millis(1));
+        at = window.until.after(DAY).before(Duration::from_millis(1));
     }
     assert_eq!(steps, [1, 2, 3, 4]);
 }
@@ -172,7 +174,7 @@ fn e5_auth_permanent_ladder() {
 
 #[test]
 fn e6_a_hint_sets_the_window() {
-    let given = START.after(90 * Duration::from_secs(1));
+    let given = START.after(Duration::from_secs(90));
     let window = opened(transition::failure(&mut Usage::default(), &hinted(START, given, DAY), START));
     assert_eq!((window.until, window.hint, window.clamped()), (given, Some(given), false));
 }
@@ -251,7 +253,7 @@ fn e10_ladders_of_models_and_of_the_profile_climb_apart() {
 #[test]
 fn e10_a_hint_climbs_too() {
     let mut usage = Usage::default();
-    let at = START.after(90 * Duration::from_secs(1));
+    let at = START.after(Duration::from_secs(90));
     opened(transition::failure(&mut usage, &hinted(START, at, DAY), START));
     let window = opened(transition::failure(&mut usage, &limited(at), at));
     assert_eq!((window.step, window.until.since(at)), (2, 5 * MINUTE));

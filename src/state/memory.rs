@@ -44,7 +44,7 @@ impl Inner {
 
     fn apply(&mut self, batch: &Batch, now: Timestamp) -> Applied {
         let id = batch.session.as_deref();
-        let plan = self.snapshot.plan(batch, self.session(id), now);
+        let plan = self.snapshot.plan(batch, &self.session(id), now);
         for new in &plan.secrets {
             if let Some(profile) = self.credentials.get_mut(&new.profile) {
                 profile.take(new);

@@ -8,6 +8,8 @@ pub mod memory;
 pub mod model;
 pub mod schedule;
 mod snapshot;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 pub mod store;
 pub mod transition;
 pub mod view;

@@ -76,12 +76,12 @@ impl Snapshot {
     }
 
     /// What `batch` does to the state, with `session` the stored one.
-    pub fn plan(&self, batch: &Batch, session: Arc<Session>, now: Timestamp) -> Plan {
+    pub fn plan(&self, batch: &Batch, session: &Arc<Session>, now: Timestamp) -> Plan {
         let mut plan = Plan {
             outcomes: Vec::with_capacity(batch.changes.len()),
             conflict: false,
             profiles: Arc::clone(&self.profiles),
-            session: Arc::clone(&session),
+            session: Arc::clone(session),
             changed: BTreeSet::new(),
             used: BTreeSet::new(),
             session_changed: false,
@@ -99,7 +99,7 @@ impl Snapshot {
             });
             plan.outcomes.push(outcome);
         }
-        plan.session_changes(batch, &of_session, &session);
+        plan.session_changes(batch, &of_session, session);
         plan
     }
 

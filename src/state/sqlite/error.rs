@@ -1,0 +1,40 @@
+//! SQLite's errors in the words of [`StoreError`].
+
+use std::path::Path;
+
+use rusqlite::{Error, ErrorCode, ffi};
+
+use crate::state::store::StoreError;
+
+/// What `error` means for the state file at `path`.
+pub(super) fn explain(path: &Path, error: &Error) -> StoreError {
+    let path = path.to_owned();
+    let detail = error.to_string();
+    let Error::SqliteFailure(failure, _) = error else {
+        return match error {
+            Error::FromSqlConversionFailure(..)
+            | Error::InvalidColumnType(..)
+            | Error::IntegralValueOutOfRange(..) => StoreError::Row { path, detail },
+            _ => StoreError::Io { path, detail },
+        };
+    };
+    match failure.code {
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Corrupt { path, detail },
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Locked { path },
+        ErrorCode::ReadOnly => StoreError::ReadOnly { path },
+        ErrorCode::DiskFull => StoreError::Full { path },
+        ErrorCode::CannotOpen | ErrorCode::PermissionDenied => StoreError::Missing { path, detail },
+        // A file-size limit shows as a failed write, not as a full disk.
+        ErrorCode::SystemIoFailure if is_failed_write(failure.extended_code) => StoreError::Full { path },
+        _ => StoreError::Io { path, detail },
+    }
+}
+
+fn is_failed_write(extended: i32) -> bool {
+    [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_TRUNCATE].contains(&extended)
+}
+
+/// Whether trying again may help.
+pub(super) fn is_busy(error: &Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}

@@ -1,0 +1,182 @@
+//! Opening the state file: mode, pragmas, migrations.
+
+use std::{fs, io, path::Path, thread, time::Duration};
+
+use rusqlite::{Connection, Error, OpenFlags, TransactionBehavior};
+
+use super::error::{explain, is_busy};
+use crate::state::store::StoreError;
+
+/// Marks the file as pointsman's (`PRAGMA application_id`): "pntm".
+const APPLICATION: i64 = 0x706e_746d;
+
+/// Migrations; the n-th leads to schema version n.
+const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql")];
+
+/// The newest schema version that this build knows.
+pub(super) fn newest() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Pause between two tries to open a file that others are just creating or recovering.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Opens for reading and writing; creates the file, with mode 0600, when there is none.
+pub(super) fn read_write(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    create(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    patiently(path, wait, || {
+        let mut db = Connection::open_with_flags(path, flags)?;
+        db.busy_timeout(wait)?;
+        db.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;")?;
+        // Nothing of a foreign or newer file is touched, not even its journal mode.
+        if let Err(error) = recognise(path, &db)? {
+            return Ok(Err(error));
+        }
+        if db.is_readonly("main")? {
+            return Ok(Ok(db));
+        }
+        let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+        if !mode.eq_ignore_ascii_case("wal") {
+            let detail = format!("journal mode is `{mode}`, write-ahead logging is needed");
+            return Ok(Err(StoreError::Io { path: path.to_owned(), detail }));
+        }
+        migrate(&mut db)?;
+        Ok(Ok(db))
+    })
+}
+
+/// Opens for reading only. A file in a folder that may not be written is read as it lies there.
+pub(super) fn read_only(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    let plain = || {
+        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        db.busy_timeout(wait)?;
+        recognise(path, &db).map(|found| found.map(|()| db))
+    };
+    match patiently(path, wait, plain) {
+        Err(StoreError::Missing { .. } | StoreError::ReadOnly { .. }) if is_at_rest(path) => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            let db =
+                Connection::open_with_flags(immutable_uri(path), flags).map_err(|e| explain(path, &e))?;
+            recognise(path, &db).map_err(|e| explain(path, &e))??;
+            Ok(db)
+        }
+        other => other,
+    }
+}
+
+/// No process has the file open for writing.
+fn is_at_rest(path: &Path) -> bool {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    path.is_file() && !Path::new(&wal).exists()
+}
+
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.to_string_lossy().bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push('%');
+            uri.extend(
+                [byte >> 4, byte & 15].into_iter().filter_map(|half| char::from_digit(half.into(), 16)),
+            );
+        }
+    }
+    uri + "?immutable=1"
+}
+
+#[cfg(unix)]
+fn create(path: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let created = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match created {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let mode = fs::metadata(path).map_err(|error| missing(path, &error))?.permissions().mode();
+            if mode & 0o077 != 0 {
+                // Only its owner can tighten it; for anyone else the file opens or does not.
+                drop(fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700)));
+            }
+            Ok(())
+        }
+        Err(error) => Err(missing(path, &error)),
+    }
+}
+
+#[cfg(not(unix))]
+fn create(path: &Path) -> Result<(), StoreError> {
+    let created = fs::OpenOptions::new().write(true).create_new(true).open(path);
+    match created {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(missing(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn missing(path: &Path, error: &io::Error) -> StoreError {
+    let path = path.to_owned();
+    match error.kind() {
+        io::ErrorKind::StorageFull => StoreError::Full { path },
+        io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { path },
+        _ => StoreError::Missing { path, detail: error.to_string() },
+    }
+}
+
+/// Tries again while the file is busy: while others create or recover it, SQLite does not always wait
+/// by itself.
+fn patiently<T>(
+    path: &Path,
+    wait: Duration,
+    mut open: impl FnMut() -> Result<Result<T, StoreError>, Error>,
+) -> Result<T, StoreError> {
+    let mut left = wait;
+    loop {
+        match open() {
+            Ok(done) => return done,
+            Err(error) if is_busy(&error) && left > Duration::ZERO => {
+                thread::sleep(PAUSE);
+                left = left.saturating_sub(PAUSE);
+            }
+            Err(error) => return Err(explain(path, &error)),
+        }
+    }
+}
+
+fn number(db: &Connection, pragma: &str) -> Result<i64, Error> {
+    db.query_row(pragma, [], |row| row.get(0))
+}
+
+/// The schema version of an open file.
+pub(super) fn version(db: &Connection) -> Result<i64, Error> {
+    number(db, "PRAGMA user_version")
+}
+
+/// Whether the file is new, or pointsman's and not too new.
+fn recognise(path: &Path, db: &Connection) -> Result<Result<(), StoreError>, Error> {
+    let found = version(db)?;
+    let application = number(db, "PRAGMA application_id")?;
+    let tables = number(db, "SELECT count(*) FROM sqlite_schema")?;
+    let path = path.to_owned();
+    if application != APPLICATION && (application != 0 || found != 0 || tables != 0) {
+        let detail = "it is another program's database".to_owned();
+        return Ok(Err(StoreError::Corrupt { path, detail }));
+    }
+    let known = newest();
+    Ok(if found > known { Err(StoreError::Newer { path, found, known }) } else { Ok(()) })
+}
+
+fn migrate(db: &mut Connection) -> Result<(), Error> {
+    if version(db)? >= newest() {
+        return Ok(());
+    }
+    let migration = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been faster.
+    let done = usize::try_from(version(&migration)?).unwrap_or(0);
+    for (at, script) in MIGRATIONS.iter().enumerate().skip(done) {
+        migration.execute_batch(script)?;
+        migration.pragma_update(None, "user_version", i64::try_from(at + 1).unwrap_or(i64::MAX))?;
+    }
+    migration.pragma_update(None, "application_id", APPLICATION)?;
+    migration.commit()
+}
