@@ -226,6 +226,7 @@ pub fn empty_rules() -> Ruleset {
         policy: Policy::default(),
         tests: Vec::new(),
         edits: Vec::new(),
+        allows: Vec::new(),
     }
 }
 

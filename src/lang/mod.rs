@@ -1,9 +1,14 @@
 //! Text → syntax tree → resolved and checked tree, diagnostics, formatter.
 
 pub mod ast;
+pub mod check;
 pub mod diagnostic;
 pub(crate) mod literal;
+pub mod load;
+pub mod overlay;
 pub mod pattern;
 pub mod policy;
+mod resolve;
+pub mod shipped;
 pub mod source;
 pub mod tree;

@@ -49,7 +49,7 @@ impl BucketId {
 }
 
 /// A whole rule set, checked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Ruleset {
     /// The files it came from.
     pub sources: Sources,
@@ -77,6 +77,8 @@ pub struct Ruleset {
     pub tests: Vec<TestBlock>,
     /// Edits that were applied, for `rules effective`.
     pub edits: Vec<Edit>,
+    /// Every `allow`, those of rules among them.
+    pub allows: Vec<Allow>,
 }
 
 /// A class of errors.
@@ -464,8 +466,12 @@ pub struct Allow {
     pub code: String,
     /// Why.
     pub reason: String,
-    /// The statement.
+    /// The statement below it.
     pub span: Span,
+    /// The line itself.
+    pub at: Span,
+    /// It has suppressed something.
+    pub used: bool,
 }
 
 /// An edit that was applied.
@@ -475,4 +481,24 @@ pub struct Edit {
     pub span: Span,
     /// What it changed, in words (`rule payment_required.anything_else dropped`).
     pub what: String,
+}
+
+/// Calls `with` for every test of a condition, but not for those behind named conditions.
+pub fn each_test<'a>(cond: &'a Cond, with: &mut impl FnMut(&'a Test)) {
+    match cond {
+        Cond::Always | Cond::Let(..) => {}
+        Cond::All(parts) | Cond::Any(parts) => parts.iter().for_each(|part| each_test(part, with)),
+        Cond::Not(inner) => each_test(inner, with),
+        Cond::Test(test) => with(test),
+    }
+}
+
+/// Calls `with` for every named condition that a condition uses itself.
+pub fn each_let(cond: &Cond, with: &mut impl FnMut(LetId)) {
+    match cond {
+        Cond::Always | Cond::Test(_) => {}
+        Cond::All(parts) | Cond::Any(parts) => parts.iter().for_each(|part| each_let(part, with)),
+        Cond::Not(inner) => each_let(inner, with),
+        Cond::Let(id, _) => with(*id),
+    }
 }

@@ -10,4 +10,6 @@ codes! {
     OUTSIDE_ROOT = "P0805" Error "a path that leads out of the rule folder";
     CYCLE = "P0806" Error "files that use each other in a circle";
     UNKNOWN_SET = "P0807" Error "a rule set that this build does not have";
+    MISSING = "P0808" Error "a rule file that does not exist";
+    FOLDER = "P0809" Error "a folder where a rule file is wanted";
 }

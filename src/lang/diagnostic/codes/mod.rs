@@ -3,19 +3,25 @@
 //! | codes | area |
 //! | --- | --- |
 //! | P01xx | [`syntax`] |
-//! | P02xx | names |
-//! | P03xx | types |
-//! | P04xx | patterns |
-//! | P05xx | edits |
-//! | P06xx | policy |
-//! | P07xx | order and lints |
+//! | P02xx | [`names`] |
+//! | P03xx | [`types`] |
+//! | P04xx | [`patterns`] |
+//! | P05xx | [`edits`] |
+//! | P06xx | [`policy`] |
+//! | P07xx | [`lints`] |
 //! | P08xx | [`loading`] |
 //!
 //! A code that is no longer used keeps its number in its area's `RETIRED` list, so that nobody uses
 //! the number again.
 
+pub mod edits;
+pub mod lints;
 pub mod loading;
+pub mod names;
+pub mod patterns;
+pub mod policy;
 pub mod syntax;
+pub mod types;
 
 use super::Code;
 
@@ -39,7 +45,8 @@ macro_rules! codes {
 pub(crate) use codes;
 
 /// The areas, in the order of their numbers.
-const AREAS: &[&[Code]] = &[syntax::ALL, loading::ALL];
+const AREAS: &[&[Code]] =
+    &[syntax::ALL, names::ALL, types::ALL, patterns::ALL, edits::ALL, policy::ALL, lints::ALL, loading::ALL];
 
 /// Numbers of codes that once were.
 pub const RETIRED: &[&str] = &[];

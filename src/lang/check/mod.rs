@@ -1,0 +1,73 @@
+//! Warnings that need no matching, and suppressions.
+
+mod order;
+mod phrases;
+
+use super::{
+    diagnostic::{
+        Diagnostic, Diagnostics, Severity,
+        codes::{self, lints},
+    },
+    load::Program,
+    tree::Ruleset,
+};
+
+/// The warnings about a rule set without errors.
+pub(super) fn lints(set: &Ruleset, program: &Program, out: &mut Diagnostics) {
+    phrases::lints(set, out);
+    order::lints(set, program, out);
+}
+
+/// Takes out the warnings that an `allow` names, and marks those `allow`s as used.
+pub fn suppress(set: &mut Ruleset, out: &mut Diagnostics) {
+    out.retain(|finding| {
+        if finding.severity() == Severity::Error {
+            return true;
+        }
+        let at = finding.span();
+        let allow = set.allows.iter_mut().find(|allow| {
+            allow.code.eq_ignore_ascii_case(finding.code.id)
+                && allow.span.source == at.source
+                && allow.span.start <= at.start
+                && at.end <= allow.span.end
+        });
+        match allow {
+            Some(allow) => {
+                allow.used = true;
+                false
+            }
+            None => true,
+        }
+    });
+}
+
+/// Reports the `allow`s that nothing needed. Only after every pass has had its [`suppress`].
+#[must_use]
+pub fn unused_allows(set: &Ruleset) -> Vec<Diagnostic> {
+    let unused = set.allows.iter().filter(|allow| !allow.used);
+    let report = |allow: &super::tree::Allow| {
+        let code = codes::find(&allow.code);
+        match code.map(|c| c.severity) {
+            Some(Severity::Warning) => Diagnostic::new(
+                lints::UNUSED_ALLOW,
+                allow.at,
+                format!("`{}` is allowed, and does not occur", allow.code),
+            )
+            .here("applies to nothing")
+            .help("take the line out"),
+            Some(Severity::Error) => Diagnostic::new(
+                lints::UNKNOWN_ALLOW,
+                allow.at,
+                format!("`{}` is an error, and cannot be allowed", allow.code),
+            )
+            .here("has no effect")
+            .help("mend the statement, and take the line out"),
+            None => {
+                Diagnostic::new(lints::UNKNOWN_ALLOW, allow.at, format!("there is no code `{}`", allow.code))
+                    .here("has no effect")
+                    .help("codes stand in brackets in each warning, such as `P0707`")
+            }
+        }
+    };
+    unused.map(report).collect()
+}

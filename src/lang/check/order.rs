@@ -1,0 +1,70 @@
+//! What stands where nothing reaches it, and what nobody names.
+
+use crate::lang::{
+    diagnostic::{Diagnostic, Diagnostics, codes::lints},
+    load::Program,
+    source::{SourceId, Span},
+    tree::{Expectation, RuleId, Ruleset},
+};
+
+pub(super) fn lints(set: &Ruleset, program: &Program, out: &mut Diagnostics) {
+    closed(set, program, out);
+    examples(set, out);
+    let first = program.statements.first().map(|s| s.span).filter(|s| s.source == SourceId(0));
+    if let (false, Some(first)) = (program.with_default, first) {
+        out.push(
+            Diagnostic::new(
+                lints::NOT_DEFAULT,
+                Span { end: first.start, ..first },
+                "the shipped rules are not in force",
+            )
+            .help("add `use default` where the shipped rules should stand in the list"),
+        );
+    }
+}
+
+/// Rules after an `otherwise` that stands outside of any block of a used file.
+fn closed(set: &Ruleset, program: &Program, out: &mut Diagnostics) {
+    let closing = |r: &crate::lang::tree::Rule| r.otherwise && r.block.is_none() && !r.observe;
+    let Some(at) = set.rules.iter().position(closing) else { return };
+    let Some(closer) = set.rules.get(at) else { return };
+    // The first of them stands for all.
+    let Some(later) = set.rules.iter().skip(at + 1).find(|r| r.span.source != closer.span.source) else {
+        return;
+    };
+    let mut problem = Diagnostic::new(
+        lints::CLOSED,
+        later.name_span,
+        format!("rule `{}` and what follows it are never tried", later.name),
+    )
+    .here("stands below an `otherwise`")
+    .related(closer.span, "closes the list")
+    .help("move the rules above the `use`");
+    if let Some(user) = program.used_by.get(&closer.span.source) {
+        problem = problem.related(*user, "used here");
+    }
+    out.push(problem);
+}
+
+/// Rules that neither an example nor a test shows at work.
+fn examples(set: &Ruleset, out: &mut Diagnostics) {
+    let tested = |id: usize| {
+        set.tests.iter().flat_map(|t| &t.cases).any(|case| match case {
+            Expectation::Verdict { by: Some(RuleId(by)), .. } => *by as usize == id,
+            _ => false,
+        })
+    };
+    for (id, rule) in set.rules.iter().enumerate() {
+        if rule.examples.iter().all(|e| e.counter) && !tested(id) {
+            out.push(
+                Diagnostic::new(
+                    lints::NO_EXAMPLE,
+                    rule.name_span,
+                    format!("rule `{}` has no example", rule.name),
+                )
+                .here("nothing shows what it is for")
+                .help("add `example message \"…\"` below it, with a text that it is meant for"),
+            );
+        }
+    }
+}

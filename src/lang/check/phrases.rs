@@ -1,0 +1,188 @@
+//! Phrases and expressions that say too little, or too much.
+
+use crate::lang::{
+    diagnostic::{Diagnostic, Diagnostics, codes::lints},
+    literal, pattern,
+    source::Spanned,
+    tree::{Cond, Field, Op, Phrases, Ruleset, Test, each_test},
+};
+
+/// Longest phrase that is still a phrase, in characters.
+const LONG: usize = 60;
+
+/// Words that stand in every second error message of any provider, in whatever context. They are
+/// words of the language English, not policy: a phrase of one of them says nothing.
+const COMMON: &[&str] = &[
+    "a", "an", "and", "api", "at", "busy", "call", "code", "credit", "credits", "capacity", "daily", "error",
+    "errors", "exceeded", "failed", "failure", "for", "in", "invalid", "is", "key", "limit", "limited",
+    "limits", "max", "message", "minute", "model", "models", "month", "monthly", "no", "not", "of", "on",
+    "or", "plan", "please", "quota", "rate", "request", "requests", "reset", "resets", "response", "retry",
+    "server", "service", "status", "the", "this", "time", "to", "token", "tokens", "try", "unknown", "usage",
+    "user", "wait", "week", "weekly", "you", "your", "billing",
+];
+
+pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
+    let decides = |cond: &Cond, out: &mut Diagnostics| each_test(cond, &mut |test| self::test(test, out));
+    set.lets.iter().for_each(|l| decides(&l.cond, out));
+    set.blocks.iter().for_each(|b| decides(&b.guard, out));
+    set.rules.iter().for_each(|r| decides(&r.when, out));
+    set.resets.iter().for_each(|r| decides(&r.when, out));
+    for list in &set.lists {
+        list.entries.iter().for_each(|entry| shape(entry, out));
+        // Lists of keys or codes are compared whole: there no entry covers another.
+        if is_searched(set, &list.name) {
+            covered(&list.entries, out);
+        }
+    }
+}
+
+/// Whether some test looks for the entries of this list as phrases.
+fn is_searched(set: &Ruleset, name: &str) -> bool {
+    let mut found = false;
+    let mut look = |cond: &Cond| {
+        each_test(cond, &mut |test| {
+            if let Op::Has(_, Phrases::List(id, _)) = &test.op {
+                found |= set.lists.get(id.index()).is_some_and(|l| *l.name == *name);
+            }
+        });
+    };
+    set.lets.iter().for_each(|l| look(&l.cond));
+    set.blocks.iter().for_each(|b| look(&b.guard));
+    set.rules.iter().for_each(|r| look(&r.when));
+    found
+}
+
+fn test(test: &Test, out: &mut Diagnostics) {
+    match &test.op {
+        Op::Has(_, Phrases::Inline(entries)) => {
+            let free_text = matches!(
+                test.field,
+                Field::Text | Field::Message | Field::Detail | Field::Wrapper | Field::Echo
+            );
+            for entry in entries {
+                shape(entry, out);
+                if free_text && entries.len() == 1 {
+                    single_word(entry, out);
+                }
+            }
+            covered(entries, out);
+        }
+        Op::Contains(phrase) => {
+            out.push(
+                Diagnostic::new(lints::CONTAINS, test.span, "`contains` looks inside words")
+                    .here("finds it in the middle of a word, too")
+                    .help(format!("write `has \"{}\"`, which finds whole words", phrase.node)),
+            );
+            shape(phrase, out);
+        }
+        Op::Matches(regex) => {
+            if let Ok(parsed) = pattern::parse(&regex.pattern, regex.case_sensitive)
+                && let Some(plain) = parsed.plain
+                && !regex.case_sensitive
+            {
+                out.push(
+                    Diagnostic::new(
+                        lints::PLAIN_REGEX,
+                        regex.span,
+                        "this regular expression is a plain phrase",
+                    )
+                    .here("a phrase")
+                    .help(format!("write `has \"{plain}\"`")),
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Numbers and whole messages as phrases.
+fn shape(phrase: &Spanned<String>, out: &mut Diagnostics) {
+    let text = phrase.node.trim();
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b' ' | b'-' | b'_' | b'.'))
+    {
+        out.push(
+            Diagnostic::new(
+                lints::NUMBER_PHRASE,
+                phrase.span,
+                format!("`{text}` is a number, and numbers stand in ids and amounts as well"),
+            )
+            .here("a number as a phrase")
+            .help("ask for `status`, `code` or `leading_number`, or add the words around it"),
+        );
+    }
+    let length = text.chars().count();
+    if length > LONG {
+        out.push(
+            Diagnostic::new(lints::LONG_PHRASE, phrase.span, format!("this phrase has {length} characters"))
+                .here(format!("more than {LONG}"))
+                .help("keep the few words that tell this error from others"),
+        );
+    }
+}
+
+fn single_word(phrase: &Spanned<String>, out: &mut Diagnostics) {
+    let word = literal::normal(&phrase.node);
+    let word = word.trim();
+    if COMMON.contains(&word) {
+        out.push(
+            Diagnostic::new(
+                lints::COMMON_WORD,
+                phrase.span,
+                format!("`{word}` alone stands in many other messages"),
+            )
+            .here("one common word")
+            .help("add the words that stand beside it"),
+        );
+    }
+}
+
+/// Phrases that hold another of the list as words, so that they are never needed.
+fn covered(entries: &[Spanned<String>], out: &mut Diagnostics) {
+    let normal: Vec<String> = entries.iter().map(|e| literal::normal(e.node.trim())).collect();
+    for (i, (long, place)) in normal.iter().zip(entries).enumerate() {
+        let shorter = normal.iter().zip(entries).enumerate().find(|(j, (short, _))| {
+            *j != i && has_words(long, short) && (short.len() < long.len() || *j < i)
+        });
+        if let Some((_, (_, short))) = shorter {
+            out.push(
+                Diagnostic::new(
+                    lints::COVERED_PHRASE,
+                    place.span,
+                    format!("`{}` is covered by `{}`", place.node, short.node),
+                )
+                .here("never needed")
+                .related(short.span, "finds all of its texts")
+                .help("take the longer one out, or the shorter one where it finds too much"),
+            );
+        }
+    }
+}
+
+/// Whether every text that has `long` as words has `short` as words.
+#[must_use]
+pub fn has_words(long: &str, short: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    let starts = is_word(short.chars().next());
+    let ends = is_word(short.chars().next_back());
+    !short.is_empty()
+        && long.match_indices(short).any(|(at, _)| {
+            let before = long.get(..at).and_then(|s| s.chars().next_back());
+            let after = long.get(at + short.len()..).and_then(|s| s.chars().next());
+            // At the ends of `long` its own edges see to it, when they are words where `short` is.
+            (!starts || !is_word(before)) && (!ends || !is_word(after))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_words;
+
+    #[test]
+    fn words_hold_words() {
+        assert!(has_words("quota exceeded", "quota"));
+        assert!(has_words("daily quota", "quota"));
+        assert!(!has_words("quotas exceeded", "quota"));
+        assert!(has_words("余额不足", "余额"));
+        assert!(!has_words("quota", ""));
+    }
+}
