@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::input::Aborted;
+use super::{fold, input::Aborted, lift::Scratch};
 
 /// What a stretch of the folded buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,4 +90,125 @@ pub struct Evidence {
     pub cut: bool,
     /// JSON deeper than the limit was left closed.
     pub too_deep: bool,
+    /// Length of the message at the head of [`Evidence::original`].
+    pub(super) message_len: usize,
+    /// Header pairs of earlier errors, to be written anew.
+    pub(super) spare: Vec<(String, String)>,
+    /// Working space of the normaliser.
+    pub(super) scratch: Scratch,
+}
+
+impl Evidence {
+    /// Forgets everything but its buffers.
+    pub fn clear(&mut self) {
+        self.folded.clear();
+        self.original.clear();
+        self.segments.clear();
+        self.status = None;
+        self.statuses.clear();
+        self.leading_number = None;
+        self.body = Body::Text;
+        self.provider.clear();
+        self.model.clear();
+        self.spare.append(&mut self.headers);
+        self.aborted = None;
+        self.scalars.clear();
+        self.cut = false;
+        self.too_deep = false;
+        self.message_len = 0;
+        self.scratch.clear();
+    }
+
+    /// Whether there is nothing to look at: no text but the user's own, no code, no number (D12).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.status.is_none()
+            && self.leading_number.is_none()
+            && self.aborted.is_none()
+            && self.segments.iter().all(|segment| segment.kind == SegmentKind::Echo)
+    }
+
+    /// The folded texts of one kind, in order.
+    pub fn of(&self, kind: SegmentKind) -> impl Iterator<Item = &str> {
+        self.segments
+            .iter()
+            .filter(move |segment| segment.kind == kind)
+            .map(|segment| self.folded_text(segment))
+    }
+
+    /// The folded message and details, outside-in: what `text` means in a rule.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let text = |segment: &&Segment| matches!(segment.kind, SegmentKind::Message | SegmentKind::Detail);
+        self.segments.iter().filter(text).map(|segment| self.folded_text(segment))
+    }
+
+    /// A segment's folded text.
+    #[must_use]
+    pub fn folded_text(&self, segment: &Segment) -> &str {
+        self.folded.get(segment.folded.clone()).unwrap_or_default()
+    }
+
+    /// A segment's text as it was given.
+    #[must_use]
+    pub fn original_text(&self, segment: &Segment) -> &str {
+        self.original.get(segment.original.clone()).unwrap_or_default()
+    }
+
+    /// The values of the header `name` (lower case).
+    pub fn header(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.headers.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A scalar's key and value.
+    #[must_use]
+    pub fn scalar_text(&self, scalar: &Scalar) -> (&str, &str) {
+        let text = |range: &Range<usize>| self.original.get(range.clone()).unwrap_or_default();
+        (text(&scalar.key), text(&scalar.value))
+    }
+
+    /// The part of [`Evidence::original`] that a part of [`Evidence::folded`] came from. `None` when
+    /// the range is empty or lies in no segment. Folds the segment anew: for explanations, not for
+    /// matching.
+    #[must_use]
+    pub fn original_of(&self, folded: &Range<usize>) -> Option<Range<usize>> {
+        let at = self.segments.partition_point(|segment| segment.folded.end < folded.end);
+        let segment = self.segments.get(at).filter(|segment| segment.folded.start <= folded.start)?;
+        let inner = folded.start - segment.folded.start..folded.end.checked_sub(segment.folded.start)?;
+        let span = fold::unfold(self.original_text(segment), &inner)?;
+        Some(segment.original.start + span.start..segment.original.start + span.end)
+    }
+
+    /// The raw message (without one, the first text) for a person: at most 200 characters on one
+    /// line, blanks run together, control and direction characters replaced.
+    #[must_use]
+    pub fn preview(&self) -> String {
+        const LONGEST: usize = 200;
+        let raw = self.original.get(..self.message_len).filter(|raw| !raw.trim().is_empty());
+        let raw = raw
+            .or_else(|| self.segments.first().map(|segment| self.original_text(segment)))
+            .unwrap_or_default();
+        let mut preview = String::new();
+        let mut length = 0;
+        for c in raw.trim().chars() {
+            if length == LONGEST {
+                preview.push('…');
+                break;
+            }
+            let c = match c {
+                c if c.is_whitespace() => ' ',
+                c if c.is_control() || is_invisible(c) => char::REPLACEMENT_CHARACTER,
+                c => c,
+            };
+            if c != ' ' || !preview.ends_with(' ') {
+                preview.push(c);
+                length += 1;
+            }
+        }
+        preview
+    }
+}
+
+/// Characters that turn or hide the text around them.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

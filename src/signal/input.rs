@@ -44,8 +44,28 @@ pub struct Signal {
     pub received_at: Option<Timestamp>,
 }
 
+impl Signal {
+    /// The same, borrowed.
+    #[must_use]
+    pub fn as_ref(&self) -> SignalRef<'_> {
+        SignalRef {
+            provider: self.provider.as_deref(),
+            model: self.model.as_deref(),
+            status: self.status,
+            code: self.code.as_deref(),
+            error_type: self.error_type.as_deref(),
+            param: self.param.as_deref(),
+            message: self.message.as_deref(),
+            details: Texts::Owned(&self.details),
+            headers: Headers::Owned(&self.headers),
+            aborted: self.aborted,
+            received_at: self.received_at,
+        }
+    }
+}
+
 /// [`Signal`], borrowed: what [`super::Evidence`] is made from without copying.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SignalRef<'a> {
     /// See [`Signal::provider`].
     pub provider: Option<&'a str>,
@@ -62,11 +82,75 @@ pub struct SignalRef<'a> {
     /// See [`Signal::message`].
     pub message: Option<&'a str>,
     /// See [`Signal::details`].
-    pub details: Cow<'a, [Cow<'a, str>]>,
+    pub details: Texts<'a>,
     /// See [`Signal::headers`].
-    pub headers: Cow<'a, [(Cow<'a, str>, Cow<'a, str>)]>,
+    pub headers: Headers<'a>,
     /// See [`Signal::aborted`].
     pub aborted: Option<Aborted>,
     /// See [`Signal::received_at`].
     pub received_at: Option<Timestamp>,
+}
+
+/// Texts that somebody else holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Texts<'a> {
+    /// Slices.
+    Borrowed(&'a [&'a str]),
+    /// Strings.
+    Owned(&'a [String]),
+    /// Either, as a parser leaves them.
+    Cows(&'a [Cow<'a, str>]),
+}
+
+impl<'a> Texts<'a> {
+    /// Each text.
+    pub fn iter(self) -> impl Iterator<Item = &'a str> {
+        let (slices, strings, cows): (&[&str], &[String], &[Cow<str>]) = match self {
+            Self::Borrowed(slices) => (slices, &[], &[]),
+            Self::Owned(strings) => (&[], strings, &[]),
+            Self::Cows(cows) => (&[], &[], cows),
+        };
+        let slices = slices.iter().copied().chain(strings.iter().map(String::as_str));
+        slices.chain(cows.iter().map(AsRef::as_ref))
+    }
+}
+
+impl Default for Texts<'_> {
+    fn default() -> Self {
+        Self::Borrowed(&[])
+    }
+}
+
+/// Names and values that somebody else holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Headers<'a> {
+    /// Slices.
+    Borrowed(&'a [(&'a str, &'a str)]),
+    /// Strings.
+    Owned(&'a [(String, String)]),
+    /// Either, as a parser leaves them.
+    Cows(&'a [(Cow<'a, str>, Cow<'a, str>)]),
+}
+
+/// A name and a value, each borrowed or not.
+type CowPair<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+impl<'a> Headers<'a> {
+    /// Each name with its value.
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let (slices, strings, cows): (&[(&str, &str)], &[(String, String)], &[CowPair<'a>]) = match self {
+            Self::Borrowed(slices) => (slices, &[], &[]),
+            Self::Owned(strings) => (&[], strings, &[]),
+            Self::Cows(cows) => (&[], &[], cows),
+        };
+        let strings = strings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let cows = cows.iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
+        slices.iter().copied().chain(strings).chain(cows)
+    }
+}
+
+impl Default for Headers<'_> {
+    fn default() -> Self {
+        Self::Borrowed(&[])
+    }
 }

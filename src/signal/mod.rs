@@ -1,7 +1,15 @@
 //! A host's error → bounded, normalised evidence. Knows nothing of policy.
 
 mod evidence;
+mod fold;
+mod html;
 mod input;
+mod keys;
+mod lift;
+mod normalise;
+mod status;
+mod string;
 
 pub use evidence::{Body, Evidence, Scalar, Segment, SegmentKind};
-pub use input::{Aborted, Signal, SignalRef};
+pub use input::{Aborted, Headers, Signal, SignalRef, Texts};
+pub use normalise::{Normaliser, TEXT_LIMIT};

@@ -1,0 +1,152 @@
+//! Folding: two spellings of one text become one.
+//!
+//! Lower case, white-space and control characters to blanks, runs of blanks to one, none at either
+//! end, typographic quotes and dashes to plain ones. A NUL becomes a blank like any other control
+//! character, so that no input can forge the end of a text.
+
+use std::ops::Range;
+
+/// Bytes looked at in one step of the search for plain text; a multiple of the machine's vectors.
+const STEP: usize = 32;
+
+/// Appends the folded `text` to `out`.
+pub(super) fn fold_into(text: &str, out: &mut String) {
+    let start = out.len();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let blank_before = out.len() == start || out.ends_with(' ');
+        let plain = plain_prefix(rest.as_bytes(), blank_before);
+        if let Some((head, tail)) = rest.split_at_checked(plain)
+            && plain > 0
+        {
+            out.push_str(head);
+            rest = tail;
+            continue;
+        }
+        let mut chars = rest.chars();
+        if let Some(c) = chars.next() {
+            push_char(c, start, out);
+        }
+        rest = chars.as_str();
+    }
+    if out.len() > start && out.ends_with(' ') {
+        out.pop();
+    }
+    if let Some(new) = out.get_mut(start..) {
+        new.make_ascii_lowercase();
+    }
+}
+
+/// How many bytes from the start need nothing but lower case: printable ASCII, single blanks.
+fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
+    let mut blank = blank_before;
+    let mut plain = 0;
+    for step in bytes.chunks_exact(STEP) {
+        // Both folds run over a whole step without a branch, which the compiler turns into vectors.
+        let odd = step.iter().fold(false, |odd, &b| odd | !(0x20..0x7f).contains(&b));
+        let double = step
+            .iter()
+            .zip(step.iter().skip(1))
+            .fold(false, |two, (&a, &b)| two | ((a == b' ') & (b == b' ')));
+        let first = blank & (step.first() == Some(&b' '));
+        if odd | double | first {
+            break;
+        }
+        blank = step.last() == Some(&b' ');
+        plain += STEP;
+    }
+    for &b in bytes.get(plain..).unwrap_or_default() {
+        if !(0x20..0x7f).contains(&b) || (blank && b == b' ') {
+            break;
+        }
+        blank = b == b' ';
+        plain += 1;
+    }
+    plain
+}
+
+/// Appends one folded character; `start` is where the text began in `out`.
+fn push_char(c: char, start: usize, out: &mut String) {
+    match c {
+        '\u{200b}' | '\u{feff}' => {}
+        c if c.is_control() || c.is_whitespace() => {
+            if out.len() > start && !out.ends_with(' ') {
+                out.push(' ');
+            }
+        }
+        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{02bc}' => out.push('\''),
+        '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{00ab}' | '\u{00bb}' => out.push('"'),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => out.push('-'),
+        c if c.is_ascii() => out.push(c.to_ascii_lowercase()),
+        c => out.extend(c.to_lowercase()),
+    }
+}
+
+/// The part of `text` whose folded form covers `wanted`, a range of the folded text. Folds anew,
+/// character by character: for explanations only.
+pub(super) fn unfold(text: &str, wanted: &Range<usize>) -> Option<Range<usize>> {
+    let mut out = String::with_capacity(text.len());
+    let mut span: Option<Range<usize>> = None;
+    for (at, c) in text.char_indices() {
+        let before = out.len();
+        push_char(c, 0, &mut out);
+        if out.len() > wanted.start && before < wanted.end && out.len() > before {
+            let end = at + c.len_utf8();
+            span = Some(span.map_or(at, |span| span.start)..end);
+        }
+    }
+    span.filter(|_| wanted.start < wanted.end && wanted.end <= out.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn fold(text: &str) -> String {
+        let mut out = String::from("before ");
+        fold_into(text, &mut out);
+        out.split_off("before ".len())
+    }
+
+    /// Folding by characters alone.
+    fn slow(text: &str) -> String {
+        let mut out = String::new();
+        for c in text.chars() {
+            push_char(c, 0, &mut out);
+        }
+        out.trim_end_matches(' ').to_owned()
+    }
+
+    #[test]
+    fn two_spellings_become_one() {
+        for (text, folded) in [
+            ("Rate  Limit\n\tReached ", "rate limit reached"),
+            ("You’re out of “Credits” – sorry", "you're out of \"credits\" - sorry"),
+            ("ПРЕВЫШЕН Лимит", "превышен лимит"),
+            ("a\0b", "a b"),
+            ("\u{a0}x\u{3000}", "x"),
+            ("", ""),
+            (" \n ", ""),
+        ] {
+            assert_eq!(fold(text), folded, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn fast_is_slow(text in "([ -~]{0,40}|\\PC| |\n|\0|“|İ){0,8}") {
+            prop_assert_eq!(fold(&text), slow(&text));
+        }
+
+        #[test]
+        fn unfolding_finds_what_folds_to_it(text in "([a-zA-Z]{0,4}|  |\n|’|é|İ){0,8}", from in 0usize..20, len in 1usize..10) {
+            let folded = fold(&text);
+            if let Some(wanted) = folded.get(from..from + len) {
+                let span = unfold(&text, &(from..from + len)).unwrap();
+                prop_assert!(slow(&format!("x{}", text.get(span).unwrap())).contains(wanted.trim()));
+            }
+        }
+    }
+}

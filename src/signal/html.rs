@@ -1,0 +1,150 @@
+//! HTML pages in errors: the title and what a reader would see.
+
+use memchr::memchr;
+
+/// Elements that begin a page, or a piece of one that a log cut out.
+const STARTS: [&[u8]; 11] = [
+    b"!doctype",
+    b"html",
+    b"head",
+    b"body",
+    b"title",
+    b"div",
+    b"h1",
+    b"h2",
+    b"center",
+    b"script",
+    b"section",
+];
+
+/// Whether a page begins at the `<` at `at`.
+pub(super) fn starts(bytes: &[u8], at: usize) -> bool {
+    STARTS.iter().any(|name| is_tag(bytes, at + 1, name))
+}
+
+/// Whether the tag's name at `at` is `name`.
+fn is_tag(bytes: &[u8], at: usize, name: &[u8]) -> bool {
+    let end = at + name.len();
+    bytes.get(at..end).is_some_and(|found| found.eq_ignore_ascii_case(name))
+        && bytes.get(end).is_none_or(|b| !b.is_ascii_alphanumeric() && *b != b'_')
+}
+
+/// Title and visible text go to `title` and `text`, which are appended to; gives back where the
+/// page ends: behind `</html>`, or at the end of `source`.
+pub(super) fn read(source: &str, start: usize, title: &mut String, text: &mut String) -> usize {
+    let bytes = source.as_bytes();
+    let mut at = start;
+    let mut in_title = false;
+    while at < bytes.len() {
+        let tag = bytes.get(at..).and_then(|rest| memchr(b'<', rest)).map_or(bytes.len(), |next| at + next);
+        push_text(source.get(at..tag).unwrap_or_default(), if in_title { &mut *title } else { &mut *text });
+        if tag >= bytes.len() {
+            return tag;
+        }
+        let end =
+            bytes.get(tag..).and_then(|rest| memchr(b'>', rest)).map_or(bytes.len(), |next| tag + next + 1);
+        let name = tag + 1;
+        at = end;
+        if is_tag(bytes, name, b"/html") {
+            return end;
+        } else if is_tag(bytes, name, b"title") {
+            in_title = true;
+        } else if is_tag(bytes, name, b"/title") {
+            in_title = false;
+        } else if bytes.get(name..).is_some_and(|rest| rest.starts_with(b"!--")) {
+            at = skip_past(bytes, tag, b"-->");
+        } else {
+            for hidden in [&b"script"[..], b"style"] {
+                if is_tag(bytes, name, hidden) {
+                    at = skip_element(bytes, end, hidden);
+                }
+            }
+            if !text.is_empty() && !text.ends_with(' ') {
+                text.push(' ');
+            }
+        }
+    }
+    at
+}
+
+/// Behind the next `end`, or the end of all.
+fn skip_past(bytes: &[u8], from: usize, end: &[u8]) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    memchr::memmem::find(rest, end).map_or(bytes.len(), |at| from + at + end.len())
+}
+
+/// Behind the closing tag of an element whose content nobody sees.
+fn skip_element(bytes: &[u8], from: usize, name: &[u8]) -> usize {
+    let mut at = from;
+    while let Some(next) = bytes.get(at..).and_then(|rest| memchr(b'<', rest)) {
+        at += next + 1;
+        if bytes.get(at) == Some(&b'/') && is_tag(bytes, at + 1, name) {
+            return bytes
+                .get(at..)
+                .and_then(|rest| memchr(b'>', rest))
+                .map_or(bytes.len(), |end| at + end + 1);
+        }
+    }
+    bytes.len()
+}
+
+/// Appends text between tags, the commonest entities read.
+fn push_text(mut text: &str, out: &mut String) {
+    const ENTITIES: [(&str, &str); 7] = [
+        ("&amp;", "&"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&apos;", "'"),
+        ("&nbsp;", " "),
+    ];
+    while let Some(at) = memchr(b'&', text.as_bytes()) {
+        let (head, tail) = text.split_at_checked(at).unwrap_or((text, ""));
+        out.push_str(head);
+        let entity = ENTITIES.iter().find(|(name, _)| tail.starts_with(name));
+        let (name, plain) = entity.copied().unwrap_or(("&", "&"));
+        out.push_str(plain);
+        text = tail.get(name.len()..).unwrap_or_default();
+    }
+    out.push_str(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(source: &str) -> (String, String, usize) {
+        let (mut title, mut text) = (String::new(), String::new());
+        let end = read(source, 0, &mut title, &mut text);
+        (title, text.split_whitespace().collect::<Vec<_>>().join(" "), end)
+    }
+
+    #[test]
+    fn title_and_visible_text() {
+        let source = "<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>b{}</style></head>\
+                      <body><!-- <p>no</p> --><h1>502 Bad&nbsp;Gateway</h1><script>if (a<b) no()</script>\
+                      <p>A &amp; B</p></body></html> tail";
+        let (title, text, end) = page(source);
+        assert_eq!(title, "502 Bad Gateway");
+        assert_eq!(text, "502 Bad Gateway A & B");
+        assert_eq!(&source[end..], " tail");
+    }
+
+    #[test]
+    fn pages_cut_anywhere_end_where_the_text_ends() {
+        let source = "<html><title>T</title><script>x</script><!-- c --><p class=\"a\">text</p>";
+        for end in 0..=source.len() {
+            assert_eq!(page(&source[..end]).2, end);
+        }
+    }
+
+    #[test]
+    fn comparisons_and_type_names_are_no_pages() {
+        for text in ["a < b", "<anonymous>", "<class 'X'>", "<400> x", "<REQUEST_ID>", "<headless>", "<"] {
+            let at = text.find('<').unwrap();
+            assert!(!starts(text.as_bytes(), at), "{text}");
+        }
+        assert!(starts(b"<DIV class", 0));
+    }
+}

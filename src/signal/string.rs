@@ -1,0 +1,114 @@
+//! Quoted strings of JSON and of Python's `repr`, also broken ones.
+
+use memchr::memchr2;
+
+/// A quoted string: where its content ends, where reading goes on, whether it holds escapes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quoted {
+    pub(super) end: usize,
+    pub(super) next: usize,
+    pub(super) escaped: bool,
+}
+
+/// The string whose content starts at `start`. A single quote ends it only where the value ends
+/// too, so that an apostrophe that nobody escaped does no harm. Cut strings end with the input.
+pub(super) fn quoted(bytes: &[u8], start: usize, quote: u8) -> Quoted {
+    let mut at = start;
+    let mut escaped = false;
+    while let Some(next) = bytes.get(at..).and_then(|rest| memchr2(quote, b'\\', rest)) {
+        at += next;
+        if bytes.get(at) == Some(&b'\\') {
+            escaped = true;
+            at += 2;
+        } else if quote == b'\'' && !value_ends(bytes, at + 1) {
+            at += 1;
+        } else {
+            return Quoted { end: at, next: at + 1, escaped };
+        }
+    }
+    Quoted { end: bytes.len(), next: bytes.len(), escaped }
+}
+
+/// Whether a `,`, `:`, a closing bracket or the end comes next.
+fn value_ends(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(at..).unwrap_or_default();
+    match rest.iter().take(64).find(|b| !b.is_ascii_whitespace()) {
+        Some(b) => matches!(b, b',' | b':' | b'}' | b']' | b')'),
+        None => true,
+    }
+}
+
+/// Appends the text that `source` stands for. Escapes that mean nothing stay as they are.
+pub(super) fn unescape_into(source: &str, out: &mut String) {
+    let mut rest = source;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (head, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push_str(head);
+        let (c, used) = escape(tail.as_bytes());
+        out.push(c);
+        rest = tail.get(used..).unwrap_or_default();
+    }
+    out.push_str(rest);
+}
+
+/// The character that an escape at the start of `bytes` stands for, and its length.
+fn escape(bytes: &[u8]) -> (char, usize) {
+    let plain = match bytes.get(1) {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b @ (b'"' | b'\'' | b'\\' | b'/')) => char::from(*b),
+        Some(b'x') => return hex(bytes, 2, 2).and_then(char::from_u32).map_or(('\\', 1), |c| (c, 4)),
+        Some(b'u') => return unicode(bytes),
+        _ => return ('\\', 1),
+    };
+    (plain, 2)
+}
+
+/// `\uXXXX`, or two of them for one character. Half a pair is the replacement character.
+fn unicode(bytes: &[u8]) -> (char, usize) {
+    let Some(first) = hex(bytes, 2, 4) else {
+        return ('\\', 1);
+    };
+    if (0xd800..0xdc00).contains(&first)
+        && bytes.get(6..8) == Some(b"\\u")
+        && let Some(second) = hex(bytes, 8, 4).filter(|second| (0xdc00..0xe000).contains(second))
+    {
+        let c = char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00));
+        return (c.unwrap_or(char::REPLACEMENT_CHARACTER), 12);
+    }
+    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+}
+
+/// `count` hexadecimal digits at `at`.
+fn hex(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
+    bytes.get(at..at + count)?.iter().try_fold(0, |sum, b| Some(sum * 16 + char::from(*b).to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes() {
+        for (source, text) in [
+            (r"a\nb\t\u4f60\ud83d\ude00\/", "a\nb\t你😀/"),
+            (r#"it\'s \"x\" \\"#, r#"it's "x" \"#),
+            (r"\d \x41 \u12 \ud800x \", "\\d A \\u12 \u{fffd}x \\"),
+        ] {
+            let mut out = String::new();
+            unescape_into(source, &mut out);
+            assert_eq!(out, text);
+        }
+    }
+
+    #[test]
+    fn an_apostrophe_ends_nothing() {
+        let source = b"It's gone', 'x'";
+        assert_eq!(quoted(source, 0, b'\'').end, 9);
+        assert_eq!(quoted(b"cut o", 0, b'"').end, 5);
+        assert_eq!(quoted(br"cut \", 0, b'"').next, 5);
+    }
+}
