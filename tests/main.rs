@@ -4,6 +4,7 @@
 #[cfg(feature = "cli")]
 mod cli;
 mod oracle;
+mod signal;
 mod state;
 mod store;
 mod support;

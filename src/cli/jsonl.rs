@@ -9,7 +9,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use crate::{
-    signal::{Aborted, SignalRef},
+    signal::{Aborted, Headers, SignalRef, Texts},
     time::Timestamp,
 };
 
@@ -41,8 +41,8 @@ impl Input<'_> {
             error_type: self.error_type.as_deref(),
             param: None,
             message: self.message.as_deref(),
-            details: Cow::Borrowed(&self.details),
-            headers: Cow::Borrowed(&self.headers),
+            details: Texts::Cows(&self.details),
+            headers: Headers::Cows(&self.headers),
             aborted: self.aborted,
             received_at: self.received_at,
         }
@@ -314,8 +314,8 @@ mod tests {
         let signal = input.signal();
         assert_eq!(signal.provider, Some("openrouter"));
         assert_eq!((signal.status, signal.code, signal.error_type), (Some(403), Some("c"), Some("t")));
-        assert_eq!((signal.message, &*signal.details), (Some("m\nn"), &["d".into()][..]));
-        assert_eq!(&*signal.headers, &[("retry-after".into(), "30".into())]);
+        assert_eq!((signal.message, signal.details.iter().collect()), (Some("m\nn"), vec!["d"]));
+        assert_eq!(signal.headers.iter().collect::<Vec<_>>(), [("retry-after", "30")]);
         assert_eq!(signal.aborted, Some(Aborted::User));
         assert_eq!(signal.received_at, Some(Timestamp::from_millis(1_796_032_800_000)));
         assert_eq!(signal.param, None, "not part of the format");
@@ -328,11 +328,8 @@ mod tests {
         let signal = input.signal();
         assert_eq!((signal.status, signal.code), (Some(429), Some("1113")));
         assert_eq!(signal.message, Some(r#"{"error":["x"]}"#));
-        assert_eq!(&*signal.details, &["one"]);
-        assert_eq!(
-            &*signal.headers,
-            &[("a".into(), "5".into()), ("b".into(), "c".into()), ("b".into(), "d".into())]
-        );
+        assert_eq!(signal.details.iter().collect::<Vec<_>>(), ["one"]);
+        assert_eq!(signal.headers.iter().collect::<Vec<_>>(), [("a", "5"), ("b", "c"), ("b", "d")]);
         let word = read(r#"{"status":"RESOURCE_EXHAUSTED"}"#).unwrap();
         assert_eq!((word.signal().status, word.signal().error_type), (None, Some("RESOURCE_EXHAUSTED")));
         for none in ["0", "-1", "99999", "1e9", "null"] {

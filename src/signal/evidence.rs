@@ -90,11 +90,17 @@ pub struct Evidence {
     pub cut: bool,
     /// JSON deeper than the limit was left closed.
     pub too_deep: bool,
+    /// Working space of the normaliser.
+    pub buffers: Buffers,
+}
+
+/// Working space, kept from error to error so that nothing is allocated anew.
+#[derive(Clone, Debug, Default)]
+pub struct Buffers {
     /// Length of the message at the head of [`Evidence::original`].
     pub(super) message_len: usize,
     /// Header pairs of earlier errors, to be written anew.
     pub(super) spare: Vec<(String, String)>,
-    /// Working space of the normaliser.
     pub(super) scratch: Scratch,
 }
 
@@ -110,13 +116,13 @@ impl Evidence {
         self.body = Body::Text;
         self.provider.clear();
         self.model.clear();
-        self.spare.append(&mut self.headers);
+        self.buffers.spare.append(&mut self.headers);
         self.aborted = None;
         self.scalars.clear();
         self.cut = false;
         self.too_deep = false;
-        self.message_len = 0;
-        self.scratch.clear();
+        self.buffers.message_len = 0;
+        self.buffers.scratch.clear();
     }
 
     /// Whether there is nothing to look at: no text but the user's own, no code, no number (D12).
@@ -183,7 +189,7 @@ impl Evidence {
     #[must_use]
     pub fn preview(&self) -> String {
         const LONGEST: usize = 200;
-        let raw = self.original.get(..self.message_len).filter(|raw| !raw.trim().is_empty());
+        let raw = self.original.get(..self.buffers.message_len).filter(|raw| !raw.trim().is_empty());
         let raw = raw
             .or_else(|| self.segments.first().map(|segment| self.original_text(segment)))
             .unwrap_or_default();

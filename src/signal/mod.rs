@@ -10,6 +10,6 @@ mod normalise;
 mod status;
 mod string;
 
-pub use evidence::{Body, Evidence, Scalar, Segment, SegmentKind};
+pub use evidence::{Body, Buffers, Evidence, Scalar, Segment, SegmentKind};
 pub use input::{Aborted, Headers, Signal, SignalRef, Texts};
 pub use normalise::{Normaliser, TEXT_LIMIT};

@@ -34,19 +34,19 @@ impl Normaliser {
         evidence.clear();
         take_given(signal, evidence);
         let mut next = 0;
-        while next < evidence.scratch.jobs.len() {
-            let round = next..evidence.scratch.jobs.len();
+        while next < evidence.buffers.scratch.jobs.len() {
+            let round = next..evidence.buffers.scratch.jobs.len();
             next = round.end;
             let source = std::mem::take(&mut evidence.original);
             for index in round {
-                Lift { source: &source, scratch: &mut evidence.scratch, echo: &self.echo }.run(index);
+                Lift { source: &source, scratch: &mut evidence.buffers.scratch, echo: &self.echo }.run(index);
             }
             evidence.original = source;
-            evidence.original.push_str(&evidence.scratch.decoded);
-            evidence.scratch.decoded.clear();
+            evidence.original.push_str(&evidence.buffers.scratch.decoded);
+            evidence.buffers.scratch.decoded.clear();
         }
         settle_statuses(signal.status, evidence);
-        order(&mut evidence.scratch);
+        order(&mut evidence.buffers.scratch);
         fold_all(evidence);
     }
 }
@@ -56,7 +56,7 @@ fn take_given(signal: &SignalRef<'_>, evidence: &mut Evidence) {
     let mut left = TEXT_LIMIT;
     if let Some(message) = signal.message {
         take_text(message, false, &mut left, evidence);
-        evidence.message_len = evidence.original.len();
+        evidence.buffers.message_len = evidence.original.len();
     }
     for detail in signal.details.iter() {
         take_text(detail, true, &mut left, evidence);
@@ -68,16 +68,16 @@ fn take_given(signal: &SignalRef<'_>, evidence: &mut Evidence) {
             continue;
         };
         let end = word.floor_char_boundary(WORD_LIMIT);
-        evidence.scratch.cut |= end < word.len();
+        evidence.buffers.scratch.cut |= end < word.len();
         let word = word.get(..end).unwrap_or_default();
         let start = evidence.original.len();
         evidence.original.push_str(word);
         if find == Find::Code
             && let Some(status) = word.parse().ok().filter(|_| word.len() == 3).and_then(http_status)
         {
-            evidence.scratch.status(0, status);
+            evidence.buffers.scratch.status(0, status);
         }
-        evidence.scratch.push(Found { find, depth: 0, range: start..start + word.len(), job: 0 });
+        evidence.buffers.scratch.push(Found { find, depth: 0, range: start..start + word.len(), job: 0 });
     }
     if let Some(provider) = signal.provider {
         fold_into(provider, &mut evidence.provider);
@@ -86,7 +86,7 @@ fn take_given(signal: &SignalRef<'_>, evidence: &mut Evidence) {
         fold_into(model, &mut evidence.model);
     }
     for (name, value) in signal.headers.iter() {
-        let (mut key, mut text) = evidence.spare.pop().unwrap_or_default();
+        let (mut key, mut text) = evidence.buffers.spare.pop().unwrap_or_default();
         key.clear();
         key.push_str(name);
         key.make_ascii_lowercase();
@@ -103,7 +103,7 @@ fn take_text(text: &str, detail: bool, left: &mut usize, evidence: &mut Evidence
         let start = evidence.original.len();
         evidence.original.push_str(part);
         if !part.is_empty() {
-            evidence.scratch.jobs.push(Job::given(start..start + part.len(), detail));
+            evidence.buffers.scratch.jobs.push(Job::given(start..start + part.len(), detail));
         }
     };
     if text.len() <= *left {
@@ -116,12 +116,12 @@ fn take_text(text: &str, detail: bool, left: &mut usize, evidence: &mut Evidence
     take(text.get(..head).unwrap_or_default());
     take(text.get(tail..).unwrap_or_default());
     *left = 0;
-    evidence.scratch.cut = true;
+    evidence.buffers.scratch.cut = true;
 }
 
 /// The one status and all of them: the host's first, then outside-in.
 fn settle_statuses(host: Option<u16>, evidence: &mut Evidence) {
-    let found = &mut evidence.scratch.statuses;
+    let found = &mut evidence.buffers.scratch.statuses;
     found.sort_by_key(|(depth, _)| *depth);
     let first = found.iter().map(|(_, status)| *status).find(|status| *status >= 400);
     let any = found.first().map(|(_, status)| *status);
@@ -177,7 +177,8 @@ fn order(scratch: &mut Scratch) {
 
 /// Folds all texts, each closed by a NUL.
 fn fold_all(evidence: &mut Evidence) {
-    let Evidence { scratch, folded, original, segments, .. } = evidence;
+    let Evidence { buffers, folded, original, segments, .. } = evidence;
+    let scratch = &mut buffers.scratch;
     for (kind, _, at) in &scratch.order {
         let Some(found) = scratch.found.get(*at) else {
             continue;
@@ -185,7 +186,8 @@ fn fold_all(evidence: &mut Evidence) {
         let Some(kind) = KINDS.get(usize::from(*kind)) else {
             continue;
         };
-        let left = TEXT_LIMIT.saturating_sub(folded.len());
+        // The closing NULs do not count.
+        let left = TEXT_LIMIT.saturating_sub(folded.len() - segments.len());
         let text = original.get(found.range.clone()).unwrap_or_default();
         let end = text.floor_char_boundary(left);
         scratch.cut |= end < text.len();

@@ -277,7 +277,7 @@ mod tests {
             "http code 429",
             "error429",
         ] {
-            assert_eq!(all(text), [], "{text}");
+            assert!(all(text).is_empty(), "{text}");
         }
         assert_eq!(all("HTTP 502: upstream status 429"), [502, 429]);
     }
