@@ -21,6 +21,14 @@ pub struct Scratch {
     truths: Truths,
 }
 
+impl Scratch {
+    /// The evidence of the error that was classified last, to show it to people.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+}
+
 impl Table {
     /// Classifies an error (D). Never fails: what no rule knows is `unclassified`, and a signal
     /// without anything to look at `empty_response` (D12). Reset times (E6) count from

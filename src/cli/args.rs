@@ -9,9 +9,9 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use super::{
-    completions, explain,
+    check, classify, completions, explain,
     failure::{Failure, Outcome},
-    man,
+    man, rules,
     world::World,
 };
 
@@ -38,7 +38,10 @@ pub(super) struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Check(check::Args),
+    Classify(classify::Args),
     Explain(explain::Args),
+    Rules(rules::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -77,9 +80,12 @@ pub fn main() -> ExitCode {
 }
 
 fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outcome, Failure> {
-    let _ = (&args.global, world);
+    let global = &args.global;
     match &args.command {
+        Command::Check(args) => check::run(args, global, world, out),
+        Command::Classify(args) => classify::run(args, global, world, out),
         Command::Explain(args) => explain::run(args, out),
+        Command::Rules(args) => rules::run(args, global, world, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => man::run(args, out),
     }

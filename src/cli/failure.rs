@@ -55,8 +55,13 @@ pub(super) enum Failure {
     #[error("{}", Shown(.0))]
     Usage(String),
     /// The rules do not load; the diagnostics have been printed.
-    #[error("the rules in `{}` do not load; `pointsman check` shows the same with warnings", Shown(.0))]
-    Rules(String),
+    #[error("{name} cannot be used: {errors} error{}", if *errors == 1 { "" } else { "s" })]
+    Rules {
+        /// How the rules are called, fit for a terminal.
+        name: String,
+        /// How many errors there are.
+        errors: usize,
+    },
 }
 
 impl Failure {

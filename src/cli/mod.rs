@@ -3,6 +3,7 @@
 //! Arguments are parsed in full before anything touches the world; results go to stdout through
 //! one locked, buffered writer, everything said about the work goes to stderr.
 
+mod answer;
 mod args;
 mod atomic;
 mod escape;
@@ -13,12 +14,16 @@ mod jsonl;
 mod lines;
 mod progress;
 mod report;
+mod rulebook;
 mod sarif;
 mod table;
 mod world;
 
+mod check;
+mod classify;
 mod completions;
 mod explain;
 mod man;
+mod rules;
 
 pub use args::{Args, main};

@@ -41,7 +41,12 @@ enum Action {
     Effective(effective::Args),
 }
 
-pub(super) fn run(args: &Args, global: &Global, world: &World, out: &mut dyn Write) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: &Args,
+    global: &Global,
+    world: &World,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
     match &args.action {
         Action::Show { file: None } => {
             for (path, text) in shipped::FILES {
@@ -81,6 +86,10 @@ fn export(dir: &Path, force: bool, world: &World) -> Result<Outcome, Failure> {
         }
         atomic::write(path, text.as_bytes())?;
     }
-    world.say(&format!("{} files written; check them with `pointsman check {}`", targets.len(), dir.display()));
+    world.say(&format!(
+        "{} files written; check them with `pointsman check {}`",
+        targets.len(),
+        dir.display()
+    ));
     Ok(Outcome::Fine)
 }

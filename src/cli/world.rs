@@ -49,6 +49,12 @@ impl World {
         Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
     }
 
+    /// An environment variable that is UTF-8.
+    #[expect(clippy::disallowed_methods, reason = "the command line is where the environment enters")]
+    pub(super) fn env(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
     /// A remark on stderr, a line of its own. The text must be fit for a terminal already.
     pub(super) fn say(&self, text: &str) {
         // A closed stderr is no reason to stop.

@@ -156,6 +156,11 @@ fn message(evidence: &Evidence) -> String {
         .find_map(text)
         .or(status.as_deref())
         .unwrap_or("");
-    let head: String = text.split_whitespace().flat_map(|word| [word, " "]).flat_map(str::chars).take(LONGEST_MESSAGE).collect();
+    let head: String = text
+        .split_whitespace()
+        .flat_map(|word| [word, " "])
+        .flat_map(str::chars)
+        .take(LONGEST_MESSAGE)
+        .collect();
     Shown(head.trim_end()).to_string()
 }

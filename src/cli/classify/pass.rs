@@ -51,7 +51,7 @@ impl<'t> Pass<'t> {
 
     /// One error.
     pub(super) fn one(&mut self, signal: &Signal, out: &mut dyn Write) -> io::Result<()> {
-        self.answer(None, 1, signal.borrowed(), out)
+        self.answer(None, 1, signal.as_ref(), out)
     }
 
     /// Every line of the input. `provider` and `model` stand for lines that name none.
@@ -149,9 +149,5 @@ impl Sink<'_> {
 }
 
 fn read<'l>(line: &Line<'_>, text: &'l str) -> Result<jsonl::Input<'l>, String> {
-    if line.whole {
-        jsonl::read(text)
-    } else {
-        Err(format!("the line is longer than {} MiB", LONGEST >> 20))
-    }
+    if line.whole { jsonl::read(text) } else { Err(format!("the line is longer than {} MiB", LONGEST >> 20)) }
 }

@@ -1,0 +1,73 @@
+//! The rules in force.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use super::{args::Global, escape::Shown, failure::Failure, report, world::World};
+use crate::{
+    lang::load::{self, Loaded},
+    table::{SettingSource, Table},
+};
+
+/// Loads and compiles the rules of `--rules`, else the shipped ones. Errors are printed; warnings
+/// are for `check`.
+///
+/// # Errors
+/// When they cannot be read, or do not load.
+pub(super) fn load(global: &Global, world: &World) -> Result<Table, Failure> {
+    let path = global.rules.as_deref();
+    match read(path)? {
+        Ok((rules, _)) => compile(rules, world),
+        Err(failed) => {
+            let (errors, _) = failed.diagnostics.count();
+            report::report(&failed.diagnostics, &failed.sources, world);
+            Err(Failure::Rules { name: name(path), errors })
+        }
+    }
+}
+
+/// Loads the rules at a path; none: the shipped ones.
+///
+/// # Errors
+/// When there is no such file. What is wrong inside files is part of the result.
+pub(super) fn read(path: Option<&Path>) -> Result<Loaded, Failure> {
+    let Some(path) = path else { return Ok(load::shipped()) };
+    let root = root_file(path);
+    let readable = fs::metadata(&root).and_then(|meta| {
+        if meta.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { fs::File::open(&root) }
+    });
+    readable.map_err(|error| Failure::Read { path: root, error })?;
+    Ok(load::from_path(path))
+}
+
+/// Compiles with the settings of the environment.
+pub(super) fn compile(rules: crate::lang::tree::Ruleset, world: &World) -> Result<Table, Failure> {
+    Table::compile(rules, &Environment(world)).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+/// How the rules are called in remarks.
+pub(super) fn name(path: Option<&Path>) -> String {
+    path.map_or_else(|| "the shipped rules".into(), |path| format!("`{}`", Shown(&path.to_string_lossy())))
+}
+
+/// The file itself, or the `main.rules` of a folder.
+fn root_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("main.rules") } else { path.to_owned() }
+}
+
+/// Settings from the environment alone.
+struct Environment<'a>(&'a World);
+
+impl SettingSource for Environment<'_> {
+    fn config(&self, _: &str) -> Option<f64> {
+        None
+    }
+    fn config_by_provider(&self, _: &str) -> Vec<(String, f64)> {
+        Vec::new()
+    }
+    fn env(&self, name: &str) -> Option<String> {
+        self.0.env(name)
+    }
+}
