@@ -5,6 +5,7 @@
 mod cli;
 mod oracle;
 mod signal;
+mod profiles;
 mod state;
 mod store;
 mod support;

@@ -7,6 +7,8 @@ pub mod change;
 pub mod memory;
 pub mod model;
 pub mod schedule;
+pub mod secret;
+pub mod select;
 mod snapshot;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

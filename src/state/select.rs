@@ -1,0 +1,230 @@
+//! Which profiles a provider has, which of them may be used, and in what order (C2, C5–C8). Pure.
+
+use std::cmp::Reverse;
+
+use super::{
+    model::ProfileId,
+    view::{ProfileInfo, ProfileView},
+};
+use crate::{
+    lang::policy::{CredentialKind, LastUsed, ProfileOrder},
+    time::Timestamp,
+};
+
+/// Whether two providers are of one family, by the rules' `alias` lines.
+pub type SameFamily<'a> = &'a dyn Fn(&str, &str) -> bool;
+
+impl ProfileId {
+    /// The part before the colon; the whole id when there is none.
+    #[must_use]
+    pub fn provider(&self) -> &str {
+        self.0.split_once(':').map_or(self.0.as_str(), |(provider, _)| provider)
+    }
+
+    /// The part behind the colon; empty when there is none.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.split_once(':').map_or("", |(_, name)| name)
+    }
+
+    /// Whether both mean the same profile: `openai-codex:X` is `openai:X` (C2).
+    #[must_use]
+    pub fn same(&self, other: &Self, family: SameFamily<'_>) -> bool {
+        self == other || (self.name() == other.name() && family(self.provider(), other.provider()))
+    }
+}
+
+/// Two stored profiles that are one by their family's name (C2).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` and `{1}` are the same profile under two names; remove one of them", first.0, second.0)]
+pub struct Collision {
+    /// The one stored first.
+    pub first: ProfileId,
+    /// The other.
+    pub second: ProfileId,
+}
+
+/// Every pair of stored profiles that are one (C2).
+#[must_use]
+pub fn collisions(stored: &[ProfileView], family: SameFamily<'_>) -> Vec<Collision> {
+    let mut found = Vec::new();
+    for (at, second) in stored.iter().enumerate() {
+        let second = &second.info.id;
+        let first = stored.iter().take(at).map(|profile| &profile.info.id).find(|id| id.same(second, family));
+        found.extend(first.map(|first| Collision { first: first.clone(), second: second.clone() }));
+    }
+    found
+}
+
+/// Where the set of a provider's profiles comes from (C5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// `auth.order`: tried as listed.
+    Order,
+    /// `auth.profiles`.
+    Configured,
+    /// All that are stored.
+    Stored,
+}
+
+/// The profiles of a provider (C5).
+#[derive(Clone, Debug)]
+pub struct ProfileSet<'a> {
+    /// Stored profiles: as listed for [`Listed::Order`], else by insertion.
+    pub profiles: Vec<&'a ProfileView>,
+    /// Where the set comes from.
+    pub listed: Listed,
+    /// Ids that the list names and that are not stored. When it names no others, the stored ones are
+    /// used instead, and `check` and `status` say so.
+    pub missing: Vec<ProfileId>,
+}
+
+/// The set of profiles of `provider`: `auth.order` for it, else the configured ones, else the stored
+/// ones (C5). `configured` may hold profiles of other providers; these are passed over.
+#[must_use]
+pub fn profile_set<'a>(
+    provider: &str,
+    order: Option<&[ProfileId]>,
+    configured: &[ProfileId],
+    stored: &'a [ProfileView],
+    family: SameFamily<'_>,
+) -> ProfileSet<'a> {
+    let find = |id: &ProfileId| stored.iter().find(|profile| profile.info.id.same(id, family));
+    let pick = |ids: &mut dyn Iterator<Item = &ProfileId>| {
+        let (mut profiles, mut missing) = (Vec::<&ProfileView>::new(), Vec::new());
+        for id in ids {
+            match find(id) {
+                Some(there) if profiles.iter().any(|p| p.info.id == there.info.id) => {}
+                Some(there) => profiles.push(there),
+                None => missing.push(id.clone()),
+            }
+        }
+        (profiles, missing)
+    };
+    let mut named_but_missing = Vec::new();
+    if let Some(order) = order {
+        let (profiles, missing) = pick(&mut order.iter());
+        if !profiles.is_empty() {
+            return ProfileSet { profiles, listed: Listed::Order, missing };
+        }
+        named_but_missing = missing;
+    } else {
+        let (mut profiles, missing) =
+            pick(&mut configured.iter().filter(|id| family(id.provider(), provider)));
+        if !profiles.is_empty() {
+            profiles.sort_by_key(|profile| profile.info.inserted);
+            return ProfileSet { profiles, listed: Listed::Configured, missing };
+        }
+        named_but_missing.extend(missing);
+    }
+    let profiles = stored.iter().filter(|profile| family(&profile.info.provider, provider)).collect();
+    ProfileSet { profiles, listed: Listed::Stored, missing: named_but_missing }
+}
+
+/// Why a credential is left out (C8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Ineligible {
+    /// A token past its expiry.
+    #[error("its token expired at {0}; store a new one")]
+    TokenExpired(Timestamp),
+    /// A login past its expiry that cannot be refreshed.
+    #[error("its login expired at {0} and has no refresh token; log in again")]
+    LoginExpired(Timestamp),
+    /// Nothing to authenticate with.
+    #[error("it has no secret; store one")]
+    NoSecret,
+    /// It is another provider's.
+    #[error("it is another provider's")]
+    WrongProvider,
+}
+
+/// Whether a credential may be used now for `provider` (C8); `Ok(true)`: after a refresh.
+///
+/// # Errors
+/// [`Ineligible`] with the reason to show in `status`.
+pub fn eligible(
+    profile: &ProfileInfo,
+    provider: &str,
+    family: SameFamily<'_>,
+    now: Timestamp,
+) -> Result<bool, Ineligible> {
+    if !family(&profile.provider, provider) {
+        return Err(Ineligible::WrongProvider);
+    }
+    let expired = profile.expires.filter(|expires| *expires <= now);
+    match profile.kind {
+        CredentialKind::ApiKey if !profile.has_secret => Err(Ineligible::NoSecret),
+        CredentialKind::ApiKey => Ok(false),
+        CredentialKind::Token => match expired {
+            _ if !profile.has_secret => Err(Ineligible::NoSecret),
+            Some(at) => Err(Ineligible::TokenExpired(at)),
+            None => Ok(false),
+        },
+        CredentialKind::Oauth => match (profile.has_secret, profile.has_refresh, expired) {
+            (false, false, _) => Err(Ineligible::NoSecret),
+            (true, false, Some(at)) => Err(Ineligible::LoginExpired(at)),
+            (has_secret, _, expired) => Ok(!has_secret || expired.is_some()),
+        },
+    }
+}
+
+/// A profile at its place in the sequence.
+#[derive(Clone, Debug)]
+pub struct Seated<'a> {
+    /// The profile.
+    pub profile: &'a ProfileView,
+    /// Until when it is blocked for the model.
+    pub blocked_until: Option<Timestamp>,
+    /// The host should refresh it before the call (C8).
+    pub refresh_first: bool,
+    /// Its place if nothing were blocked: what "earlier in the order" means (C9).
+    pub rank: usize,
+}
+
+/// The eligible profiles of a set in the order in which they are tried, and the others with the
+/// reason (C6–C8). `blocked` says until when a profile is blocked for the model in question.
+///
+/// A set listed by `auth.order` keeps its order; any other is sorted as `order` says, by insertion
+/// without it. In both, blocked ones go to the end where `order` says so (C7).
+#[must_use]
+pub fn sequence<'a>(
+    set: &ProfileSet<'a>,
+    provider: &str,
+    order: Option<&ProfileOrder>,
+    family: SameFamily<'_>,
+    blocked: &dyn Fn(&ProfileView) -> Option<Timestamp>,
+    now: Timestamp,
+) -> (Vec<Seated<'a>>, Vec<(&'a ProfileView, Ineligible)>) {
+    let (mut seated, mut left_out) = (Vec::with_capacity(set.profiles.len()), Vec::new());
+    for profile in &set.profiles {
+        match eligible(&profile.info, provider, family, now) {
+            Ok(refresh_first) => {
+                seated.push(Seated { profile, blocked_until: blocked(profile), refresh_first, rank: 0 });
+            }
+            Err(reason) => left_out.push((*profile, reason)),
+        }
+    }
+    if let (Some(order), true) = (order, set.listed != Listed::Order) {
+        seated.sort_by(|a, b| compare(order, a.profile, b.profile));
+    }
+    for (rank, seat) in seated.iter_mut().enumerate() {
+        seat.rank = rank;
+    }
+    if order.is_some_and(|order| order.blocked_last) {
+        seated.sort_by_key(|seat| seat.blocked_until);
+    }
+    (seated, left_out)
+}
+
+/// C6: by kind, then by last use; ties by insertion.
+fn compare(order: &ProfileOrder, a: &ProfileView, b: &ProfileView) -> std::cmp::Ordering {
+    let kind = |profile: &ProfileView| {
+        order.kinds.iter().position(|kind| *kind == profile.info.kind).unwrap_or(order.kinds.len())
+    };
+    let by_use = match order.last_used {
+        None => std::cmp::Ordering::Equal,
+        Some(LastUsed::OldestFirst) => a.usage.last_used.cmp(&b.usage.last_used),
+        Some(LastUsed::NewestFirst) => Reverse(a.usage.last_used).cmp(&Reverse(b.usage.last_used)),
+    };
+    kind(a).cmp(&kind(b)).then(by_use).then(a.info.inserted.cmp(&b.info.inserted))
+}

@@ -1,0 +1,261 @@
+//! Profiles: sets, sequences, eligibility, secrets (C).
+
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use pointsman::{
+    lang::policy::{CredentialKind, LastUsed, ProfileOrder},
+    state::{
+        model::{ProfileId, Secret, Usage},
+        secret::{SecretError, SecretSource},
+        select::*,
+        view::{ProfileInfo, ProfileView},
+    },
+    time::Timestamp,
+};
+use secrecy::{ExposeSecret, SecretString};
+
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+fn at(offset: i64) -> Timestamp {
+    Timestamp::from_millis(NOW.as_millis() + offset)
+}
+
+fn stored(id: &str, kind: CredentialKind, inserted: u64, last_used: Option<i64>) -> ProfileView {
+    let info = ProfileInfo {
+        id: ProfileId(id.into()),
+        provider: id.split(':').next().unwrap().into(),
+        kind,
+        has_secret: true,
+        has_refresh: false,
+        expires: None,
+        email: None,
+        extra: BTreeMap::new(),
+        inserted,
+    };
+    let usage = Usage { last_used: last_used.map(at), ..Usage::default() };
+    ProfileView { info: Arc::new(info), usage: Arc::new(usage) }
+}
+
+fn with(profile: &ProfileView, change: impl FnOnce(&mut ProfileInfo)) -> ProfileView {
+    let mut profile = profile.clone();
+    change(Arc::make_mut(&mut profile.info));
+    profile
+}
+
+fn family(a: &str, b: &str) -> bool {
+    let of =
+        |provider: &str| if provider == "openai-codex" { "openai".to_owned() } else { provider.to_owned() };
+    of(a) == of(b)
+}
+
+fn shipped_order() -> ProfileOrder {
+    ProfileOrder {
+        kinds: vec![CredentialKind::Oauth, CredentialKind::Token, CredentialKind::ApiKey],
+        last_used: Some(LastUsed::OldestFirst),
+        blocked_last: true,
+    }
+}
+
+fn ids(list: &[&str]) -> Vec<ProfileId> {
+    list.iter().map(|id| ProfileId((*id).into())).collect()
+}
+
+fn names(profiles: &[&ProfileView]) -> Vec<String> {
+    profiles.iter().map(|profile| profile.info.id.0.clone()).collect()
+}
+
+/// The sequence by ids, with the given profiles blocked.
+fn sequenced(set: &ProfileSet<'_>, order: Option<&ProfileOrder>, blocked: &[(&str, i64)]) -> Vec<String> {
+    let until = |profile: &ProfileView| {
+        blocked.iter().find(|(id, _)| profile.info.id.0 == *id).map(|(_, offset)| at(*offset))
+    };
+    let (seated, _) = sequence(set, "openai", order, &family, &until, NOW);
+    seated.iter().map(|seat| seat.profile.info.id.0.clone()).collect()
+}
+
+fn three() -> Vec<ProfileView> {
+    vec![
+        stored("openai:key", CredentialKind::ApiKey, 1, None),
+        stored("openai:token", CredentialKind::Token, 2, Some(-5)),
+        stored("openai:login", CredentialKind::Oauth, 3, Some(-1)),
+    ]
+}
+
+#[test]
+fn c2_a_legacy_id_is_the_same_profile() {
+    let legacy = ProfileId("openai-codex:me@x.org".into());
+    assert!(legacy.same(&ProfileId("openai:me@x.org".into()), &family));
+    assert!(!legacy.same(&ProfileId("openai:you@x.org".into()), &family));
+    assert!(!legacy.same(&ProfileId("groq:me@x.org".into()), &family));
+    assert_eq!((legacy.provider(), legacy.name()), ("openai-codex", "me@x.org"));
+
+    let stored = [stored("openai-codex:a", CredentialKind::Oauth, 1, None)];
+    let set = profile_set("openai", Some(&ids(&["openai:a"])), &[], &stored, &family);
+    assert_eq!(names(&set.profiles), ["openai-codex:a"], "in orders");
+    assert_eq!(profile_set("openai", None, &[], &stored, &family).profiles.len(), 1, "and without");
+}
+
+#[test]
+fn c2_two_names_of_one_profile_are_an_error() {
+    let stored = [
+        stored("openai-codex:a", CredentialKind::Oauth, 1, None),
+        stored("openai:b", CredentialKind::Oauth, 2, None),
+        stored("openai:a", CredentialKind::Oauth, 3, None),
+    ];
+    let found = collisions(&stored, &family);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        found[0].to_string(),
+        "`openai-codex:a` and `openai:a` are the same profile under two names; remove one of them"
+    );
+}
+
+#[test]
+fn c5_the_set_is_the_order_else_the_configured_else_the_stored() {
+    let stored = three();
+    let order = ids(&["openai:token", "openai:gone", "openai:key", "openai:token"]);
+    let configured = ids(&["groq:x", "openai:login", "openai:key", "openai:lost"]);
+
+    let set = profile_set("openai", Some(&order), &configured, &stored, &family);
+    assert_eq!(names(&set.profiles), ["openai:token", "openai:key"], "exactly, each once");
+    assert_eq!((set.listed, set.missing), (Listed::Order, ids(&["openai:gone"])));
+
+    let set = profile_set("openai", None, &configured, &stored, &family);
+    assert_eq!(names(&set.profiles), ["openai:key", "openai:login"]);
+    assert_eq!((set.listed, set.missing), (Listed::Configured, ids(&["openai:lost"])));
+
+    let set = profile_set("openai", None, &ids(&["groq:x"]), &stored, &family);
+    assert_eq!((names(&set.profiles).len(), set.listed), (3, Listed::Stored));
+}
+
+#[test]
+fn c5_an_order_of_missing_profiles_falls_back_on_the_stored_and_says_so() {
+    let stored = three();
+    let set = profile_set("openai", Some(&ids(&["openai:gone"])), &[], &stored, &family);
+    assert_eq!((set.profiles.len(), set.listed, set.missing), (3, Listed::Stored, ids(&["openai:gone"])));
+}
+
+#[test]
+fn c5_an_explicit_order_is_never_sorted() {
+    let stored = three();
+    let set = profile_set("openai", Some(&ids(&["openai:key", "openai:login"])), &[], &stored, &family);
+    assert_eq!(sequenced(&set, Some(&shipped_order()), &[]), ["openai:key", "openai:login"]);
+}
+
+#[test]
+fn c6_by_kind_then_oldest_use_then_insertion() {
+    let stored = vec![
+        stored("openai:k2", CredentialKind::ApiKey, 1, Some(-1)),
+        stored("openai:k1", CredentialKind::ApiKey, 2, Some(-9)),
+        stored("openai:never_b", CredentialKind::ApiKey, 5, None),
+        stored("openai:never_a", CredentialKind::ApiKey, 4, None),
+        stored("openai:token", CredentialKind::Token, 6, Some(-1)),
+        stored("openai:login", CredentialKind::Oauth, 7, Some(-1)),
+    ];
+    let set = profile_set("openai", None, &[], &stored, &family);
+    let expected =
+        ["openai:login", "openai:token", "openai:never_a", "openai:never_b", "openai:k1", "openai:k2"];
+    assert_eq!(sequenced(&set, Some(&shipped_order()), &[]), expected);
+    let newest = ProfileOrder { kinds: vec![], last_used: Some(LastUsed::NewestFirst), blocked_last: false };
+    assert_eq!(
+        sequenced(&set, Some(&newest), &[("openai:k2", 5)])[0],
+        "openai:k2",
+        "other rules, other order"
+    );
+    assert_eq!(sequenced(&set, None, &[])[0], "openai:k2", "without a rule by insertion");
+}
+
+#[test]
+fn c7_blocked_ones_go_to_the_end_soonest_first() {
+    let stored = three();
+    let blocked = [("openai:login", 900), ("openai:token", 100)];
+    let set = profile_set("openai", None, &[], &stored, &family);
+    let expected = ["openai:key", "openai:token", "openai:login"];
+    assert_eq!(sequenced(&set, Some(&shipped_order()), &blocked), expected);
+    let order = ids(&["openai:login", "openai:token", "openai:key"]);
+    let set = profile_set("openai", Some(&order), &[], &stored, &family);
+    assert_eq!(sequenced(&set, Some(&shipped_order()), &blocked), expected, "also within an explicit order");
+    let until = |profile: &ProfileView| (profile.info.id.0 == "openai:login").then(|| at(900));
+    let (seated, _) = sequence(&set, "openai", Some(&shipped_order()), &family, &until, NOW);
+    let ranks: Vec<_> = seated.iter().map(|seat| seat.rank).collect();
+    assert_eq!(ranks, [1, 2, 0], "the rank is the place if nothing were blocked");
+}
+
+#[test]
+fn c8_eligibility() {
+    use CredentialKind::{ApiKey, Oauth, Token};
+    let check = |profile: &ProfileView| eligible(&profile.info, "openai", &family, NOW);
+    let key = stored("openai:a", ApiKey, 1, None);
+    let token = stored("openai:a", Token, 1, None);
+    let login = stored("openai:a", Oauth, 1, None);
+    let expired = |info: &mut ProfileInfo| info.expires = Some(NOW);
+    assert_eq!(check(&key), Ok(false));
+    assert_eq!(check(&with(&key, |info| info.has_secret = false)), Err(Ineligible::NoSecret));
+    assert_eq!(check(&token), Ok(false));
+    assert_eq!(check(&with(&token, |info| info.expires = Some(at(1)))), Ok(false));
+    assert_eq!(check(&with(&token, expired)), Err(Ineligible::TokenExpired(NOW)));
+    assert_eq!(check(&login), Ok(false));
+    assert_eq!(check(&with(&login, expired)), Err(Ineligible::LoginExpired(NOW)));
+    let refreshable = with(&login, |info| info.has_refresh = true);
+    assert_eq!(check(&refreshable), Ok(false));
+    assert_eq!(check(&with(&refreshable, expired)), Ok(true), "refresh first");
+    assert_eq!(check(&with(&refreshable, |info| info.has_secret = false)), Ok(true));
+    assert_eq!(eligible(&key.info, "groq", &family, NOW), Err(Ineligible::WrongProvider));
+    assert_eq!(
+        Ineligible::LoginExpired(NOW).to_string(),
+        "its login expired at 2027-01-15T08:00:00Z and has no refresh token; log in again"
+    );
+}
+
+#[test]
+fn c8_ineligible_ones_are_left_out_with_the_reason() {
+    let mut stored = three();
+    stored[0] = with(&stored[0], |info| info.has_secret = false);
+    let set = profile_set("openai", None, &[], &stored, &family);
+    let (seated, left_out) = sequence(&set, "openai", Some(&shipped_order()), &family, &|_| None, NOW);
+    assert_eq!(seated.len(), 2);
+    assert_eq!(
+        left_out.iter().map(|(p, why)| (p.info.id.0.as_str(), *why)).collect::<Vec<_>>(),
+        [("openai:key", Ineligible::NoSecret)]
+    );
+}
+
+struct Place(Vec<(&'static str, &'static str)>);
+
+impl SecretSource for Place {
+    fn env(&self, name: &str) -> Option<SecretString> {
+        self.0.iter().find(|(there, _)| *there == name).map(|(_, secret)| SecretString::from(*secret))
+    }
+}
+
+#[test]
+fn secrets_resolve_at_use_and_never_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, "sk-planted-file\r\n").unwrap();
+    let place = Place(vec![("KEY", "sk-planted-env"), ("EMPTY", " ")]);
+    let get =
+        |text: &str| Secret::parse(text).resolve(&place).map(|secret| secret.expose_secret().to_owned());
+    assert_eq!(get("sk-planted:given").unwrap(), "sk-planted:given");
+    assert_eq!(get("env:KEY").unwrap(), "sk-planted-env");
+    assert_eq!(get(&format!("file:{}", path.display())).unwrap(), "sk-planted-file");
+    assert!(matches!(get("env:OTHER"), Err(SecretError::Env(name)) if name == "OTHER"));
+    assert!(matches!(get("env:EMPTY"), Err(SecretError::Empty(_))));
+    let error = get("file:/nowhere/at/all").unwrap_err().to_string();
+    assert!(error.contains("/nowhere/at/all"), "{error}");
+    assert!(!format!("{:?}", Secret::parse("sk-planted")).contains("sk-planted"));
+}
+
+#[test]
+fn a_secret_file_that_never_ends_is_refused() {
+    let place = Place(vec![]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("big");
+    std::fs::write(&path, "x".repeat(100_000)).unwrap();
+    match Secret::File(path).resolve(&place) {
+        Err(SecretError::File { detail, .. }) => assert!(detail.contains("64 KiB")),
+        other => panic!("{other:?}"),
+    }
+}
