@@ -4,8 +4,8 @@
 #[cfg(feature = "cli")]
 mod cli;
 mod oracle;
-mod signal;
 mod profiles;
+mod signal;
 mod state;
 mod store;
 mod support;
