@@ -1,11 +1,6 @@
 //! [`Table::classify`]: the way from an error to its verdict.
 
-use super::{
-    Verdict,
-    judge::{self, Judge},
-    reset,
-    truths::Truths,
-};
+use super::{Verdict, judge::Judge, reset, truths::Truths};
 use crate::{
     lang::tree::BucketId,
     signal::{Evidence, SignalRef},
@@ -27,6 +22,10 @@ impl Scratch {
     pub fn evidence(&self) -> &Evidence {
         &self.evidence
     }
+
+    pub(super) fn truths(&mut self) -> &mut Truths {
+        &mut self.truths
+    }
 }
 
 impl Table {
@@ -34,11 +33,9 @@ impl Table {
     /// without anything to look at `empty_response` (D12). Reset times (E6) count from
     /// [`SignalRef::received_at`]; without it none are given.
     pub fn classify(&self, signal: &SignalRef<'_>, scratch: &mut Scratch) -> Verdict {
-        let mut evidence = std::mem::take(&mut scratch.evidence);
-        self.normalise(signal, &mut evidence);
-        let verdict = self.classify_evidence(&evidence, signal.received_at, scratch);
-        scratch.evidence = evidence;
-        verdict
+        let Scratch { evidence, truths } = scratch;
+        self.normalise(signal, evidence);
+        judge(self, evidence, signal.received_at, truths)
     }
 
     /// Classifies evidence that is normalised already, received at a known time or not.
@@ -48,23 +45,23 @@ impl Table {
         received_at: Option<Timestamp>,
         scratch: &mut Scratch,
     ) -> Verdict {
-        let mut observed = Vec::new();
-        let mut judge = Judge::begin(self, evidence, &mut scratch.truths);
-        let (rule, bucket) = match judge.decide(&mut observed) {
-            Some((rule, bucket)) => (Some(rule), bucket),
-            None if judge::is_empty(evidence) => (None, BucketId::EMPTY_RESPONSE),
-            None => (None, BucketId::UNCLASSIFIED),
-        };
-        let mut verdict = Verdict { bucket, rule, reset: None, observed };
-        if let Some(now) = received_at
-            && let Some(bounds) = self.reaction(&verdict).window.node.and_then(|window| window.until_reset)
-        {
-            verdict.reset = reset::hint(&mut judge, bounds, now);
-        }
-        verdict
+        judge(self, evidence, received_at, &mut scratch.truths)
     }
+}
 
-    pub(super) fn normalise(&self, signal: &SignalRef<'_>, evidence: &mut Evidence) {
-        let _ = (signal, evidence);
+fn judge(table: &Table, evidence: &Evidence, received_at: Option<Timestamp>, truths: &mut Truths) -> Verdict {
+    let mut observed = Vec::new();
+    let mut judge = Judge::begin(table, evidence, truths);
+    let (rule, bucket) = match judge.decide(&mut observed) {
+        Some((rule, bucket)) => (Some(rule), bucket),
+        None if evidence.is_empty() => (None, BucketId::EMPTY_RESPONSE),
+        None => (None, BucketId::UNCLASSIFIED),
+    };
+    let mut verdict = Verdict { bucket, rule, reset: None, observed };
+    if let Some(now) = received_at
+        && let Some(bounds) = table.reaction(&verdict).window.node.and_then(|window| window.until_reset)
+    {
+        verdict.reset = reset::hint(&mut judge, bounds, now);
     }
+    verdict
 }

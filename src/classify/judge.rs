@@ -6,12 +6,13 @@ use super::{
 };
 use crate::{
     lang::tree::{BucketId, Field, RuleId},
-    signal::{Aborted, Body, Evidence, SegmentKind},
+    signal::{Aborted, Body, Evidence},
     table::{
         Matcher, Table,
         ask::{self, Ask, Want},
         atom::{Atom, AtomId},
         exprs::Exprs,
+        literals,
         program::Entry,
     },
 };
@@ -28,10 +29,15 @@ impl<'a> Judge<'a> {
     pub(super) fn begin(table: &'a Table, evidence: &'a Evidence, truths: &'a mut Truths) -> Self {
         let matcher = table.matcher();
         truths.prepare(matcher.atoms.len(), matcher.rules.len());
+        let mut buffer = std::mem::take(&mut truths.letters);
+        literals::letters(&evidence.folded, &mut buffer);
         for segment in &evidence.segments {
-            let Some(text) = evidence.folded.get(segment.folded.clone()) else { continue };
-            matcher.literals.scan(text, ask::bit(segment.kind), |atom| learn(matcher, truths, atom));
+            let range = segment.folded.clone();
+            let Some(text) = evidence.folded.as_bytes().get(range.clone()) else { continue };
+            let Some(letters) = buffer.get(range) else { continue };
+            matcher.literals.scan(letters, text, ask::bit(segment.kind), |atom| learn(matcher, truths, atom));
         }
+        truths.letters = buffer;
         for rule in &matcher.index.always {
             truths.add_candidate(*rule);
         }
@@ -70,6 +76,12 @@ impl<'a> Judge<'a> {
             observed.push(id);
         }
         None
+    }
+
+    /// All candidates in order, up to the deciding rule.
+    pub(super) fn candidates_up_to(&mut self, last: Option<RuleId>) -> Vec<RuleId> {
+        let candidates = std::iter::from_fn(|| self.truths.pop_candidate().map(RuleId));
+        candidates.take_while(|rule| last.is_none_or(|last| *rule <= last)).collect()
     }
 
     /// Whether a rule's condition and all its blocks' guards hold.
@@ -220,14 +232,4 @@ pub(super) fn aborted_word(aborted: Aborted) -> &'static str {
         Aborted::Host => "host",
         Aborted::Deadline => "deadline",
     }
-}
-
-/// Whether there is anything to look at: a text, a status, a code, or how it was aborted (D12).
-pub(super) fn is_empty(evidence: &Evidence) -> bool {
-    evidence.segments.iter().all(|segment| segment.kind == SegmentKind::Echo || segment.folded.is_empty())
-        && evidence.status.is_none()
-        && evidence.statuses.is_empty()
-        && evidence.leading_number.is_none()
-        && evidence.aborted.is_none()
-        && evidence.body == Body::Text
 }

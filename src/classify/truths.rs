@@ -15,6 +15,8 @@ pub(super) struct Truths {
     /// Candidate rules, a bit each, and a bit for each word that has any.
     words: Vec<u64>,
     summary: Vec<u64>,
+    /// The folded texts as the scan reads them.
+    pub(super) letters: Vec<u8>,
 }
 
 impl Truths {

@@ -10,7 +10,7 @@ use std::ops::Range;
 const STEP: usize = 32;
 
 /// Appends the folded `text` to `out`.
-pub(super) fn fold_into(text: &str, out: &mut String) {
+pub(crate) fn fold_into(text: &str, out: &mut String) {
     let start = out.len();
     let mut rest = text;
     while !rest.is_empty() {

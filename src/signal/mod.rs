@@ -11,5 +11,6 @@ mod status;
 mod string;
 
 pub use evidence::{Body, Buffers, Evidence, Scalar, Segment, SegmentKind};
+pub(crate) use fold::fold_into;
 pub use input::{Aborted, Headers, Signal, SignalRef, Texts};
 pub use normalise::{Normaliser, TEXT_LIMIT};

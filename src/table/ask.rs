@@ -5,7 +5,7 @@ use crate::{
         literal,
         tree::{Field, Op, Phrases, Quantifier, Ruleset, Test},
     },
-    signal::SegmentKind,
+    signal::{SegmentKind, fold_into},
 };
 
 /// Index into the table's regular expressions.
@@ -56,7 +56,7 @@ impl Ask {
                 .into_iter()
                 .map(|phrase| Self { field: test.field.clone(), want: Want::Has(vec![phrase]) })
                 .collect(),
-            Op::Contains(part) => one(Want::Contains(fold(part))),
+            Op::Contains(part) => one(Want::Contains(fold_part(part))),
             Op::StartsWith(prefix) => one(Want::Starts(fold(prefix))),
             Op::Matches(regex) => one(Want::Matches(expr(regex))),
             Op::Present => one(Want::Present),
@@ -97,20 +97,15 @@ pub(crate) fn without_final(text: &str) -> &str {
 /// As texts are folded.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut blank = false;
-    for c in text.chars().flat_map(char::to_lowercase) {
-        let c = match c {
-            '\u{2018}' | '\u{2019}' => '\'',
-            '\u{201c}' | '\u{201d}' => '"',
-            c if c.is_whitespace() => ' ',
-            c => c,
-        };
-        if c != ' ' || !blank {
-            out.push(c);
-        }
-        blank = c == ' ';
-    }
-    out.trim().to_owned()
+    fold_into(text, &mut out);
+    out
+}
+
+/// Folded, but with the blanks at its ends: a part of a text may have neighbours.
+fn fold_part(part: &str) -> String {
+    let blank = |there| if there { " " } else { "" };
+    let (first, last) = (part.starts_with(char::is_whitespace), part.ends_with(char::is_whitespace));
+    format!("{}{}{}", blank(first), fold(part), blank(last))
 }
 
 /// The set of segment kinds that a field covers; 0 for fields that are no segments.

@@ -56,24 +56,23 @@ impl std::fmt::Debug for Literals {
     }
 }
 
-/// Blank, `_` and `-` are one letter; every other byte is itself.
-#[inline]
-fn letter(byte: u8) -> u8 {
-    if byte == b'_' || byte == b'-' { b' ' } else { byte }
+/// Writes a text as the scan reads it: blank, `_` and `-` are one letter.
+pub(crate) fn letters(text: &str, out: &mut Vec<u8>) {
+    out.clear();
+    out.extend(text.bytes().map(|byte| if byte == b'_' || byte == b'-' { b' ' } else { byte }));
 }
 
 impl Literals {
-    /// Calls `hit` with every use whose check holds in one text; an atom may come several times.
-    pub(crate) fn scan(&self, text: &str, kind: u8, mut hit: impl FnMut(AtomId)) {
+    /// Calls `hit` with every use whose check holds in one text of this kind; an atom may come several
+    /// times. `letters` is the text as [`letters`] writes it.
+    pub(crate) fn scan(&self, letters: &[u8], text: &[u8], kind: u8, mut hit: impl FnMut(AtomId)) {
         if kind & self.mask == 0 {
             return;
         }
         let Some(automaton) = &self.automaton else { return };
-        let bytes = text.as_bytes();
-        let letters = bytes.iter().copied().map(letter);
-        for found in automaton.find_overlapping_iter_from_iter(letters) {
+        for found in automaton.find_overlapping_iter(letters) {
             for one in self.uses_of(found.value()) {
-                if one.mask & kind != 0 && self.holds(one, bytes, found.start(), found.end()) {
+                if one.mask & kind != 0 && self.holds(one, text, found.start(), found.end()) {
                     hit(one.atom);
                 }
             }

@@ -19,7 +19,13 @@ pub use settings::{InForce, NoSettings, Origin, SettingSource, Settings};
 
 use std::collections::HashMap;
 
-use crate::lang::tree::Ruleset;
+use crate::{
+    lang::tree::Ruleset,
+    signal::{Evidence, Normaliser, SignalRef},
+};
+
+/// The list that says which payload keys hold the user's own words.
+const ECHO_KEYS: &str = "echo_keys";
 
 /// A compiled rule set. Immutable, `Send + Sync`, meant to be shared in an `Arc`; a reload makes a
 /// new one.
@@ -31,6 +37,7 @@ pub struct Table {
     families: HashMap<String, String>,
     hash: u64,
     matcher: Matcher,
+    normaliser: Normaliser,
 }
 
 impl Table {
@@ -43,13 +50,22 @@ impl Table {
         let families = slots::families(&rules.aliases);
         let hash = hash::of(&rules, &settings);
         let matcher = compile::compile(&rules, &families)?;
-        Ok(Self { rules, settings, families, hash, matcher })
+        let echo_keys = rules.lists.iter().filter(|list| &*list.name == ECHO_KEYS);
+        let echo_keys = echo_keys.flat_map(|list| &list.entries).map(|key| key.node.clone());
+        let normaliser = Normaliser::new(echo_keys);
+        Ok(Self { rules, settings, families, hash, matcher, normaliser })
     }
 
     /// Builds every regular expression now instead of at its first literal hit: for a reload, before
     /// the new table takes the old one's place.
     pub fn warm(&self) {
         self.matcher.exprs.warm();
+    }
+
+    /// Reads an error as the rules want it read: strings below the keys of their list `echo_keys` are
+    /// the user's own words (D13).
+    pub fn normalise(&self, signal: &SignalRef<'_>, evidence: &mut Evidence) {
+        self.normaliser.read(signal, evidence);
     }
 
     pub(crate) fn matcher(&self) -> &Matcher {
