@@ -65,6 +65,7 @@ fn d14_payloads_are_found_wherever_they_stand() {
         r#"{"error":{"type":"t","code":"c","param":"p","message":"Slow down"#,
         r#"{"type":"t","code":"c","param":"p"} and {"message":"Slow down"}"#,
         r#"{\"type\":\"t\",\"code\":\"c\",\"param\":\"p\",\"message\":\"Slow down\"} at x"#,
+        r#"{"error":{"message":"{\n  "type": "t",\n "code": "c",\n "param": "p",\n  "message": "Slow down"\n}\n"}}"#,
         r#"{'body': b'{"type":"t","code":"c","param":"p","message":"Slow down"}'}"#,
         "\"error\": {\n🤖   \"type\": \"t\",\n🤖 \"code\": \"c\", \"param\": \"p\",\n🤖   \"message\": \"Slow down\"",
     ] {

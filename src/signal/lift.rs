@@ -14,7 +14,7 @@ use super::{
     html,
     keys::{EchoKeys, Key, key_of},
     status::{self, Lead},
-    string::{quoted, unescape_into},
+    string::{quoted, unescape_into, value_ends},
 };
 
 /// JSON containers inside one another that are opened.
@@ -220,7 +220,9 @@ impl Lift<'_> {
         let start = range.end - text.len();
         let mut text = text.trim_end();
         if range.end < job.range.end {
-            text = text.strip_suffix("data:").unwrap_or(text).trim_end();
+            // The field of a stream that the payload stood in.
+            let field = text.strip_suffix("data:").filter(|rest| rest.is_empty() || rest.ends_with('\n'));
+            text = field.unwrap_or(text).trim_end();
         }
         if !text.chars().any(char::is_alphanumeric) || text == "data: [DONE]" {
             return;
@@ -352,6 +354,11 @@ impl Lift<'_> {
                 b'"' | b'\'' => {
                     let string = quoted(bytes, at + 1, byte);
                     let content = at + 1..string.end;
+                    if bytes.get(at + 1) == Some(&b'{') && !value_ends(bytes, string.next) {
+                        // A payload whose quotes lost their escapes: walk right into it.
+                        at += 1;
+                        continue;
+                    }
                     at = string.next;
                     let Some(top) = top else { return at };
                     if top.object && !top.waiting {

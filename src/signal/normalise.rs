@@ -194,7 +194,15 @@ fn fold_all(evidence: &mut Evidence) {
         let text = text.get(..end).unwrap_or_default();
         let start = folded.len();
         fold_into(text, folded);
-        if folded.len() == start {
+        // A payload often says the same at two levels; matching need not read it twice.
+        let family =
+            |kind: SegmentKind| if kind == SegmentKind::Detail { SegmentKind::Message } else { kind };
+        let new = folded.get(start..);
+        let known = |segment: &Segment| {
+            family(segment.kind) == family(*kind) && folded.get(segment.folded.clone()) == new
+        };
+        if folded.len() == start || segments.iter().any(known) {
+            folded.truncate(start);
             continue;
         }
         let original = found.range.start..found.range.start + end;

@@ -30,7 +30,7 @@ pub(super) fn quoted(bytes: &[u8], start: usize, quote: u8) -> Quoted {
 }
 
 /// Whether a `,`, `:`, a closing bracket or the end comes next.
-fn value_ends(bytes: &[u8], at: usize) -> bool {
+pub(super) fn value_ends(bytes: &[u8], at: usize) -> bool {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest.iter().take(64).find(|b| !b.is_ascii_whitespace()) {
         Some(b) => matches!(b, b',' | b':' | b'}' | b']' | b')'),
