@@ -9,11 +9,27 @@ macro_rules! files {
 /// Path below `rules/`, and text.
 pub const FILES: &[(&str, &str)] = files![
     "main.rules",
+    "classify/by_status.rules",
+    "classify/codes.rules",
+    "classify/status.rules",
+    "classify/texts_account.rules",
+    "classify/texts_model.rules",
+    "classify/texts_service.rules",
+    "classify/words.rules",
     "policy/buckets.rules",
     "policy/reactions.rules",
     "policy/resets.rules",
     "policy/routing.rules",
     "policy/schedules.rules",
+    "presets/quick.rules",
+    "presets/strict.rules",
+    "providers/amazon.rules",
+    "providers/anthropic.rules",
+    "providers/chinese.rules",
+    "providers/google.rules",
+    "providers/openai.rules",
+    "providers/others.rules",
+    "providers/routers.rules",
 ];
 
 /// The file behind `use NAME`: `default` is the shipped list, other names are presets.
