@@ -34,11 +34,6 @@ impl Input {
         Ok(Self { name: path.to_owned(), reader: Box::new(file) })
     }
 
-    /// What went wrong while reading it.
-    pub(super) fn failed(&self, error: io::Error) -> Failure {
-        Failure::Read { path: self.name.clone(), error }
-    }
-
     /// The bytes, and how to speak of a failure to read them.
     pub(super) fn into_parts(self) -> (Box<dyn Read>, impl Fn(io::Error) -> Failure) {
         let name = self.name;

@@ -8,6 +8,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+use super::lines::{LONGEST, Line};
 use crate::{
     signal::{Aborted, Headers, SignalRef, Texts},
     time::Timestamp,
@@ -31,6 +32,11 @@ pub(super) struct Input<'a> {
 }
 
 impl Input<'_> {
+    /// The id as a person writes it: a string without its quotes.
+    pub(super) fn id_text(&self) -> Option<Cow<'_, str>> {
+        self.id.and_then(text)
+    }
+
     /// The evidence, as the library takes it.
     pub(super) fn signal(&self) -> SignalRef<'_> {
         SignalRef {
@@ -130,7 +136,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
 /// # Errors
 /// One sentence, when the line is not a JSON object, or `aborted`, `headers` or `receivedAt` cannot
 /// be understood.
-pub(super) fn read(line: &str) -> Result<Input<'_>, String> {
+fn read(line: &str) -> Result<Input<'_>, String> {
     if !line.trim_start().starts_with('{') {
         return Err("the line is not a JSON object; `--raw` takes plain log lines".into());
     }
@@ -160,8 +166,16 @@ pub(super) fn read(line: &str) -> Result<Input<'_>, String> {
     Ok(input)
 }
 
+/// Reads a line of input, unless it is too long to be whole.
+///
+/// # Errors
+/// See [`read`].
+pub(super) fn read_line<'l>(line: &Line<'_>, text: &'l str) -> Result<Input<'l>, String> {
+    if line.whole { read(text) } else { Err(format!("the line is longer than {} MiB", LONGEST >> 20)) }
+}
+
 /// A value as text; `null` is none.
-fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let json = raw.get();
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(inner) => Some(unescape(inner)),

@@ -12,7 +12,8 @@ use crate::{
     cli::{
         answer::{action, then},
         escape::Shown,
-        table::{Cell, Style, Table as Columns},
+        jsonl,
+        table::{Cell, Style, Table as Columns, clip},
         world::World,
     },
     lang::policy::{Lane, Reaction},
@@ -23,6 +24,9 @@ use crate::{
 
 /// Terminals from this width on get the column with the rule's place.
 const WIDE: usize = 150;
+
+/// Columns of an id.
+const LONGEST_ID: usize = 28;
 
 /// As much of a message as any terminal shows.
 const LONGEST_MESSAGE: usize = 400;
@@ -123,13 +127,9 @@ impl<'t> Human<'t> {
 
 /// The id as the user knows it, else the line's number.
 fn name(id: Option<&RawValue>, line: u64) -> String {
-    match id.map(RawValue::get) {
-        None | Some("null") => line.to_string(),
-        Some(json) => {
-            let text = serde_json::from_str::<String>(json).unwrap_or_else(|_| json.to_owned());
-            let text = Shown(&text).to_string();
-            crate::cli::table::clip(&text, 28)
-        }
+    match id.and_then(jsonl::text) {
+        None => line.to_string(),
+        Some(text) => clip(&Shown(&text).to_string(), LONGEST_ID),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         failure::Failure,
         input::Input,
         jsonl,
-        lines::{LONGEST, Line, Lines, Stop},
+        lines::{Lines, Stop},
         progress::Progress,
         world::World,
     },
@@ -83,7 +83,7 @@ impl<'t> Pass<'t> {
                 self.answer(None, line.number, signal, out)?;
                 continue;
             }
-            match read(&line, &text) {
+            match jsonl::read_line(&line, &text) {
                 Ok(parsed) => {
                     let mut signal = parsed.signal();
                     signal.provider = signal.provider.or(provider);
@@ -146,8 +146,4 @@ impl Sink<'_> {
             Self::Human(human) => human.flush(out),
         }
     }
-}
-
-fn read<'l>(line: &Line<'_>, text: &'l str) -> Result<jsonl::Input<'l>, String> {
-    if line.whole { jsonl::read(text) } else { Err(format!("the line is longer than {} MiB", LONGEST >> 20)) }
 }
