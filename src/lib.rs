@@ -13,3 +13,4 @@ pub mod signal;
 pub mod state;
 pub mod table;
 pub mod time;
+pub mod verify;

@@ -3,6 +3,7 @@
 pub mod ast;
 pub mod check;
 pub mod diagnostic;
+pub mod effective;
 pub(crate) mod literal;
 pub mod load;
 pub mod overlay;

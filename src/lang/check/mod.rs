@@ -3,6 +3,8 @@
 mod order;
 mod phrases;
 
+pub use phrases::has_words;
+
 use super::{
     diagnostic::{
         Diagnostic, Diagnostics, Severity,

@@ -19,4 +19,5 @@ codes! {
     NOT_DEFAULT = "P0714" Warning "the shipped rules are not in force";
     UNUSED_ALLOW = "P0715" Warning "a suppression that applies to nothing";
     UNKNOWN_ALLOW = "P0716" Warning "a suppression of something that cannot be suppressed";
+    TEST_FAILED = "P0717" Error "a test that came out otherwise";
 }

@@ -1,0 +1,35 @@
+//! What needs rules and matching together: examples and tests through the whole list, warnings with
+//! proofs and witnesses, coverage.
+
+mod cover;
+pub mod coverage;
+mod examples;
+mod shadow;
+
+pub use coverage::{Coverage, coverage};
+pub use examples::{Report, run, signal};
+
+use crate::{
+    lang::{
+        check,
+        diagnostic::{Diagnostics, codes::lints},
+        tree::Ruleset,
+    },
+    table::Table,
+};
+
+/// All warnings that `check` prints beside the errors: those found at loading, examples that another
+/// rule wins, rules that an earlier one covers, and `allow`s that nothing needed. In order of place.
+#[must_use]
+pub fn warnings(table: &Table, found: Diagnostics) -> Diagnostics {
+    let mut rules: Ruleset = table.ruleset().clone();
+    let mut out = Diagnostics::default();
+    out.extend(shadow::covered(&rules));
+    out.extend(run(table).failures.into_iter().filter(|failure| failure.code == lints::EXAMPLE_LOST));
+    check::suppress(&mut rules, &mut out);
+    let unused = check::unused_allows(&rules);
+    out.extend(found);
+    out.extend(unused);
+    out.sort();
+    out
+}

@@ -1,0 +1,50 @@
+//! Rules that an earlier rule provably covers.
+
+use super::cover::Prover;
+use crate::lang::{
+    diagnostic::{Diagnostic, codes::lints},
+    tree::{Cond, Rule, Ruleset},
+};
+
+/// Most steps of all proofs together: beyond it the rest goes unproven, never wrongly reported.
+const MAX_STEPS: usize = 20_000_000;
+
+/// One warning for each rule that can never decide because an earlier one takes all of its errors.
+pub(super) fn covered(set: &Ruleset) -> Vec<Diagnostic> {
+    let whole: Vec<Cond> = set.rules.iter().map(|rule| conjunction(set, rule)).collect();
+    let mut prover = Prover::new(set, MAX_STEPS);
+    let mut out = Vec::new();
+    for (j, (later, needs)) in set.rules.iter().zip(&whole).enumerate() {
+        let earlier = set.rules.iter().zip(&whole).take(j).filter(|(rule, _)| !rule.observe);
+        for (rule, holds) in earlier {
+            if prover.implies(needs, holds) {
+                out.push(
+                    Diagnostic::new(
+                        lints::COVERED_RULE,
+                        later.name_span,
+                        format!(
+                            "rule `{}` is never reached: rule `{}` matches all of its errors first",
+                            later.name, rule.name
+                        ),
+                    )
+                    .here("never reached")
+                    .related(rule.name_span, "matches first")
+                    .help("move it above the other, narrow the other, or take it out"),
+                );
+                break;
+            }
+        }
+    }
+    out
+}
+
+/// The rule's condition and those of all blocks around it.
+fn conjunction(set: &Ruleset, rule: &Rule) -> Cond {
+    let mut parts = vec![rule.when.clone()];
+    let mut at = rule.block;
+    while let Some(block) = at.and_then(|id| set.blocks.get(id.index())) {
+        parts.push(block.guard.clone());
+        at = block.parent;
+    }
+    Cond::All(parts)
+}
