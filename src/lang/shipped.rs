@@ -8,7 +8,6 @@ macro_rules! files {
 
 /// Path below `rules/`, and text.
 pub const FILES: &[(&str, &str)] = files![
-    "main.rules",
     "classify/by_status.rules",
     "classify/codes.rules",
     "classify/status.rules",
@@ -16,6 +15,7 @@ pub const FILES: &[(&str, &str)] = files![
     "classify/texts_model.rules",
     "classify/texts_service.rules",
     "classify/words.rules",
+    "main.rules",
     "policy/buckets.rules",
     "policy/reactions.rules",
     "policy/resets.rules",
@@ -43,4 +43,31 @@ pub fn named(name: &str) -> Option<&'static str> {
 pub fn names() -> impl Iterator<Item = &'static str> {
     let presets = FILES.iter().filter_map(|(path, _)| path.strip_prefix("presets/")?.strip_suffix(".rules"));
     std::iter::once("default").chain(presets)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    fn walk(folder: &Path, base: &Path, out: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, base, out);
+            } else {
+                out.push(path.strip_prefix(base).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn the_list_names_every_file() {
+        let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
+        let mut there = Vec::new();
+        walk(&base, &base, &mut there);
+        there.retain(|path| path.ends_with(".rules"));
+        there.sort();
+        let listed: Vec<&str> = super::FILES.iter().map(|(path, _)| *path).collect();
+        assert_eq!(listed, there);
+    }
 }
