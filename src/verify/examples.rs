@@ -1,6 +1,6 @@
 //! Examples, counterexamples and tests, each through the whole list.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use crate::{
     classify::{Scratch, Verdict},
@@ -10,7 +10,7 @@ use crate::{
         source::Span,
         tree::{BucketId, Case, Expectation, Rule, RuleId},
     },
-    signal::{Aborted, SignalRef},
+    signal::{Aborted, Headers, SignalRef, Texts},
     table::Table,
     time::Timestamp,
 };
@@ -65,12 +65,8 @@ pub fn signal(case: &Case) -> SignalRef<'_> {
         error_type: case.error_type.as_deref(),
         param: case.param.as_deref(),
         message: case.message.as_deref(),
-        details: case.details.iter().map(|d| Cow::Borrowed(d.as_str())).collect(),
-        headers: case
-            .headers
-            .iter()
-            .map(|(n, v)| (Cow::Borrowed(n.as_str()), Cow::Borrowed(v.as_str())))
-            .collect(),
+        details: Texts::Owned(&case.details),
+        headers: Headers::Owned(&case.headers),
         aborted: match case.aborted.as_deref() {
             Some("user") => Some(Aborted::User),
             Some("host") => Some(Aborted::Host),
