@@ -1,22 +1,135 @@
-//! The run itself.
+//! The run itself: whose turn it is, and where each report leads. What happens there stands in
+//! `begin`, `choose`, `fail`, `switch`, `answer` and `end`.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+};
 
 use super::{
+    answer::Answer,
+    budget::Budget,
+    choose::Call,
+    end::End,
+    event::{Decision, Event},
+    fail::Fail,
     memory::Memory,
+    overrides::{Overrides, Plan},
     request::{Request, Routing},
-    step::{Interrupt, OutOfTurn, Report, Step},
+    rotate::Rotation,
+    seats::{Scene, Unstored},
+    source::Selected,
+    step::{Expected, Failed, Interrupt, OutOfTurn, Persisted, Refreshed, Report, Step},
+    summary::Summary,
 };
-use crate::{state::view::View, table::Table, time::Timestamp};
+use crate::{
+    classify::{Scratch, Verdict},
+    signal::Signal,
+    state::{
+        change::{Batch, Change},
+        model::{Candidate, Override},
+        view::View,
+    },
+    table::Table,
+    time::Timestamp,
+};
 
 /// One turn, driven step by step. Dropped at any time, it leaves the store as after its last
 /// [`Step::Persist`].
 #[derive(Debug)]
 pub struct Run {
-    _request: Request,
-    _table: Arc<Table>,
-    _routing: Arc<Routing>,
-    _seed: u64,
+    pub(super) request: Request,
+    pub(super) table: Arc<Table>,
+    pub(super) routing: Arc<Routing>,
+    pub(super) seed: u64,
+    pub(super) scratch: Scratch,
+    phase: Phase,
+    /// Steps that are decided and not handed out yet.
+    queue: VecDeque<Step>,
+    pub(super) interrupt: Option<Interrupt>,
+    /// Where the selection came from; set when the run begins.
+    pub(super) selected: Option<Selected>,
+    /// The selection is the session's: a change of it by the user concerns this run (H4).
+    pub(super) follows_session: bool,
+    pub(super) chain: Vec<Candidate>,
+    /// Position of the current candidate in the chain.
+    pub(super) at: usize,
+    /// The first candidate is a due origin probe (B3).
+    pub(super) origin_probe: bool,
+    pub(super) rotation: Rotation,
+    pub(super) budget: Budget,
+    pub(super) overrides: Overrides,
+    pub(super) unstored: Unstored,
+    /// Providers whose transient probe of this run is used up (I5).
+    pub(super) probed: BTreeSet<String>,
+    /// The payload was mended once (D9).
+    pub(super) repaired: bool,
+    /// Bucket of the selected model's last failure in this run (J4).
+    pub(super) reason: Option<String>,
+    /// A notice that is due when the selected model answers: the override that a heartbeat cleared.
+    pub(super) heartbeat_cleared: Option<Override>,
+    /// Decisions that are said once the next override is stored (J2).
+    pub(super) decisions: Vec<Decision>,
+    /// The call under way, or the last one.
+    pub(super) call: Option<Call>,
+    /// The last failure.
+    pub(super) last: Option<Fail>,
+    /// What an abort between calls is taken for.
+    pub(super) aborted: Option<(Signal, Verdict)>,
+    pub(super) summary: Summary,
+}
+
+/// Where a run stands.
+#[derive(Debug, Default)]
+pub(super) enum Phase {
+    /// Nothing has happened yet.
+    #[default]
+    Start,
+    /// The selection is to be resolved and the chain built (A1, A2).
+    Route,
+    /// Somebody is to be called next.
+    Choose,
+    /// A batch is being stored.
+    Persisting(After),
+    /// It has been, or not.
+    Persisted(After, Persisted),
+    /// A call is under way.
+    Calling,
+    /// The host mends the payload.
+    Repairing,
+    /// A pause before a rotation; its length.
+    Pausing(std::time::Duration),
+    /// The pause is over.
+    Paused(std::time::Duration),
+    /// The call failed.
+    Failed(Box<Failed>),
+    /// The call answered.
+    Answered(Option<Refreshed>),
+    /// The payload is mended, or not.
+    Repaired(bool),
+    /// The failure is stored; what follows from it?
+    React,
+    /// The call or pause was cut off.
+    CutOff { call: bool },
+    /// Over.
+    Ended,
+}
+
+/// What follows once a batch is stored.
+#[derive(Debug)]
+pub(super) enum After {
+    HeartbeatCleared(Box<Override>),
+    Call(Box<Call>, Box<Plan>),
+    Failure(Vec<Change>),
+    Answer(Box<Answer>),
+    End(Box<End>, Box<Plan>),
+}
+
+/// What comes with every `next`.
+pub(super) struct World<'a> {
+    pub now: Timestamp,
+    pub view: &'a View,
+    pub memory: &'a mut Memory,
 }
 
 impl Run {
@@ -24,7 +137,34 @@ impl Run {
     /// steps; the seed only matters to schedules with jitter.
     #[must_use]
     pub fn new(request: Request, table: Arc<Table>, routing: Arc<Routing>, seed: u64) -> Self {
-        Self { _request: request, _table: table, _routing: routing, _seed: seed }
+        Self {
+            request,
+            table,
+            routing,
+            seed,
+            scratch: Scratch::default(),
+            phase: Phase::Start,
+            queue: VecDeque::new(),
+            interrupt: None,
+            selected: None,
+            follows_session: false,
+            chain: Vec::new(),
+            at: 0,
+            origin_probe: false,
+            rotation: Rotation::default(),
+            budget: Budget::default(),
+            overrides: Overrides::default(),
+            unstored: Unstored::new(),
+            probed: BTreeSet::new(),
+            repaired: false,
+            reason: None,
+            heartbeat_cleared: None,
+            decisions: Vec::new(),
+            call: None,
+            last: None,
+            aborted: None,
+            summary: Summary::default(),
+        }
     }
 
     /// The next step. `view` is a fresh snapshot with this run's session; after a
@@ -37,8 +177,23 @@ impl Run {
     /// [`OutOfTurn::ReportFirst`] while a step waits for its report (but see [`Run::interrupt`]),
     /// [`OutOfTurn::Ended`] after an end.
     pub fn next(&mut self, now: Timestamp, view: &View, memory: &mut Memory) -> Result<Step, OutOfTurn> {
-        let _ = (now, view, memory);
-        Err(OutOfTurn::Ended)
+        self.cut_off();
+        let mut world = World { now, view, memory };
+        loop {
+            if let Some(step) = self.queue.pop_front() {
+                return Ok(step);
+            }
+            if let Some(expected) = self.expected() {
+                return Err(OutOfTurn::ReportFirst(expected));
+            }
+            match std::mem::take(&mut self.phase) {
+                Phase::Ended => {
+                    self.phase = Phase::Ended;
+                    return Err(OutOfTurn::Ended);
+                }
+                phase => self.advance(phase, &mut world),
+            }
+        }
     }
 
     /// What came of the last step. Then: [`Run::next`].
@@ -47,18 +202,148 @@ impl Run {
     /// [`OutOfTurn::NothingToReport`] when no step waits, [`OutOfTurn::OtherReport`] when it waits for
     /// another report, [`OutOfTurn::Ended`] after an end.
     pub fn report(&mut self, report: Report) -> Result<(), OutOfTurn> {
-        drop(report);
-        Err(OutOfTurn::Ended)
+        if matches!(self.phase, Phase::Ended) && self.queue.is_empty() {
+            return Err(OutOfTurn::Ended);
+        }
+        let expected = self.expected().filter(|_| self.queue.is_empty()).ok_or(OutOfTurn::NothingToReport)?;
+        let phase = std::mem::take(&mut self.phase);
+        self.phase = match (phase, report) {
+            (Phase::Persisting(after), Report::Persisted(persisted)) => Phase::Persisted(after, persisted),
+            (Phase::Calling, Report::Failed(failed)) => Phase::Failed(failed),
+            (Phase::Calling, Report::Answered { new_secret }) => Phase::Answered(new_secret),
+            (Phase::Repairing, Report::Repaired) => Phase::Repaired(true),
+            (Phase::Repairing, Report::NotRepaired) => Phase::Repaired(false),
+            (Phase::Pausing(span), Report::Waited) => Phase::Paused(span),
+            (phase, _) => {
+                self.phase = phase;
+                return Err(OutOfTurn::OtherReport(expected));
+            }
+        };
+        Ok(())
     }
 
-    /// Something happened outside. When an attempt or a wait is under way, cut it off (or let it
-    /// end and report it: an answer that has come still counts). Then: [`Run::next`], without a
-    /// report for what was cut off. While a [`Step::Persist`] is under way, report it first.
+    /// Something happened outside. When an attempt or a wait is under way, cut it off and call
+    /// [`Run::next`] without a report, or let it end and report it first: an answer that has come
+    /// still counts. While a [`Step::Persist`] is under way, report it first.
     ///
     /// # Errors
     /// [`OutOfTurn::Ended`] after an end.
     pub fn interrupt(&mut self, interrupt: Interrupt) -> Result<(), OutOfTurn> {
-        drop(interrupt);
-        Err(OutOfTurn::Ended)
+        if matches!(self.phase, Phase::Ended) {
+            return Err(OutOfTurn::Ended);
+        }
+        // An abort outweighs a switch, whichever came first.
+        if !matches!(self.interrupt, Some(Interrupt::Abort(_))) {
+            self.interrupt = Some(interrupt);
+        }
+        Ok(())
+    }
+
+    /// The step that waits for its report, once it is handed out.
+    fn expected(&self) -> Option<Expected> {
+        match &self.phase {
+            Phase::Persisting(_) => Some(Expected::Persist),
+            Phase::Calling => Some(Expected::Attempt),
+            Phase::Repairing => Some(Expected::Repair),
+            Phase::Pausing(_) => Some(Expected::Wait),
+            _ => None,
+        }
+    }
+
+    /// A pending interrupt ends a call or a pause without a report.
+    fn cut_off(&mut self) {
+        if self.interrupt.is_none()
+            || !matches!(self.phase, Phase::Calling | Phase::Repairing | Phase::Pausing(_))
+        {
+            return;
+        }
+        let call = matches!(self.phase, Phase::Calling);
+        self.queue.retain(|step| !matches!(step, Step::Attempt(_) | Step::Wait(_)));
+        self.phase = Phase::CutOff { call };
+    }
+
+    fn advance(&mut self, phase: Phase, world: &mut World<'_>) {
+        match phase {
+            Phase::Start => self.begin(world),
+            Phase::Route => self.route(world),
+            Phase::Choose => self.choose(world),
+            Phase::Persisted(after, persisted) => self.persisted(after, persisted, world),
+            Phase::Paused(span) => {
+                self.say(Event::Waited { span });
+                self.phase = Phase::Choose;
+            }
+            Phase::Failed(failed) => self.failed(*failed, world),
+            Phase::Answered(new_secret) => self.answered(new_secret, world),
+            Phase::Repaired(mended) => self.mended(mended, world),
+            Phase::React => self.react(world),
+            Phase::CutOff { call } => self.was_cut_off(call, world),
+            Phase::Persisting(_) | Phase::Calling | Phase::Repairing | Phase::Pausing(_) | Phase::Ended => {
+                self.phase = phase;
+            }
+        }
+    }
+
+    fn persisted(&mut self, after: After, persisted: Persisted, world: &mut World<'_>) {
+        self.say_cuts(world.view);
+        if let Persisted::Unavailable { why } = &persisted {
+            let secret_lost = after.holds_secret();
+            self.say(Event::StoreUnavailable { why: why.clone(), secret_lost });
+        }
+        match after {
+            After::HeartbeatCleared(cleared) => self.heartbeat_cleared(*cleared, &persisted),
+            After::Call(call, plan) => self.call_planned(*call, *plan, &persisted, world),
+            After::Failure(changes) => self.failure_stored(&changes, &persisted, world),
+            After::Answer(answer) => self.answer_stored(*answer, &persisted, world),
+            After::End(end, plan) => self.undone(*end, *plan, &persisted, world),
+        }
+    }
+
+    /// Hands out a step.
+    pub(super) fn step(&mut self, step: Step, phase: Phase) {
+        self.queue.push_back(step);
+        self.phase = phase;
+    }
+
+    /// Goes on without a step.
+    pub(super) fn go(&mut self, phase: Phase) {
+        self.phase = phase;
+    }
+
+    /// Stores changes, then goes on.
+    pub(super) fn persist(&mut self, changes: Vec<Change>, after: After) {
+        let session = self.request.session.clone();
+        self.step(Step::Persist(Batch { session, changes }), Phase::Persisting(after));
+    }
+
+    /// Hands out an event or a notice.
+    pub(super) fn say(&mut self, event: Event) {
+        self.queue.push_back(Step::Event(event));
+    }
+
+    /// Hands out a step that needs no answer.
+    pub(super) fn push(&mut self, step: Step) {
+        self.queue.push_back(step);
+    }
+
+    /// What profiles look like now.
+    pub(super) fn scene<'a>(&'a self, world: &World<'a>) -> Scene<'a> {
+        Scene {
+            table: &self.table,
+            routing: &self.routing,
+            view: world.view,
+            unstored: &self.unstored,
+            now: world.now,
+        }
+    }
+}
+
+impl After {
+    fn holds_secret(&self) -> bool {
+        let changes = match self {
+            Self::Failure(changes) => changes,
+            Self::Answer(answer) => &answer.changes,
+            _ => return false,
+        };
+        changes.iter().any(|change| matches!(change, Change::NewSecret(_)))
     }
 }

@@ -3,16 +3,29 @@
 //! Sans-IO: a [`Run`] says what to do next ([`Step`]) and is told what came of it ([`Report`]); it
 //! has no clock, no lock, no thread and no I/O. It knows buckets by their traits and reactions only.
 
+mod answer;
+mod begin;
+mod budget;
 mod chain;
+mod choose;
+mod end;
 mod event;
+mod fail;
 mod machine;
 mod memory;
 mod notice;
+mod overrides;
+mod pin;
 mod preview;
+mod probe;
 mod request;
+mod rotate;
+mod seats;
 mod source;
 mod step;
 mod summary;
+mod switch;
+mod window;
 
 pub use chain::chain;
 pub use event::{Cleared, Decision, DecisionType, Event, FinalOutcome};
@@ -20,7 +33,7 @@ pub use machine::Run;
 pub use memory::Memory;
 pub use notice::{Delivery, Notice, NoticeKind};
 pub use request::{AgentRouting, Choice, Kind, ModelList, Request, Routing};
-pub use source::{Selected, select};
+pub use source::{Place, Selected, select};
 pub use step::{
     Attempt, Done, Expected, Failed, Interrupt, OutOfTurn, Persisted, Probe, Refreshed, Report, Step, Surface,
 };

@@ -108,7 +108,7 @@ impl SkipReason {
 #[serde(rename_all = "snake_case")]
 pub enum ExhaustedReason {
     /// Every candidate failed or was skipped.
-    Chain,
+    ChainExhausted,
     /// The budget is used up (H6).
     Budget,
     /// The config names no model.

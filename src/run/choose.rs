@@ -1,0 +1,326 @@
+//! Who is called next (A3, A4, C7, C9, H3, I), and the call.
+
+use super::{
+    event::{Decision, DecisionType, Event, FinalOutcome},
+    machine::{After, Phase, Run, World},
+    notice::full,
+    overrides::{Next, Plan},
+    pin::{self, Seating},
+    probe::{self, Blocked, Role, Throttle},
+    rotate::Rotation,
+    seats::Seat,
+    step::{Attempt, Persisted, Probe, Step},
+    summary::{ExhaustedReason, Skip, SkipReason},
+};
+use crate::{
+    lang::policy::SelectionSource,
+    state::{
+        change::Change,
+        model::{Candidate, Pin, ProfileId},
+    },
+    time::Timestamp,
+};
+
+/// A call, planned or under way.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub candidate: Candidate,
+    pub profile: Option<ProfileId>,
+    pub probe: Option<Probe>,
+    /// A primary's throttle that it uses up.
+    pub throttle: Option<Throttle>,
+    pub refresh_first: bool,
+    /// All seats of the candidate, for the pin (C9).
+    pub seats: Vec<Seat>,
+    pub started: Timestamp,
+}
+
+impl Call {
+    /// A candidate that failed before it was called (H4).
+    pub fn uncalled(candidate: Candidate, now: Timestamp) -> Self {
+        Self {
+            candidate,
+            profile: None,
+            probe: None,
+            throttle: None,
+            refresh_first: false,
+            seats: Vec::new(),
+            started: now,
+        }
+    }
+}
+
+/// What is to be done about a candidate.
+#[derive(Debug)]
+pub(super) enum Considered {
+    /// Call it.
+    Call(Box<Call>),
+    /// Pass it over.
+    Skip(SkipReason, Option<String>),
+    /// It has been called, and has no free profile left.
+    UsedUp,
+}
+
+impl Run {
+    /// Finds the next call, and stores what must be stored before it (A5).
+    pub(super) fn choose(&mut self, world: &mut World<'_>) {
+        if self.interrupted(world) {
+            return;
+        }
+        while self.at < self.chain.len() {
+            match self.consider(self.at, &self.rotation, world) {
+                Considered::Call(_) if !self.budget.allows(world.now, std::time::Duration::ZERO) => {
+                    return self.exhaust(ExhaustedReason::Budget, world);
+                }
+                Considered::Call(call) => return self.plan(*call, world),
+                Considered::Skip(reason, bucket) => self.skip(reason, bucket),
+                Considered::UsedUp => self.leave(world),
+            }
+        }
+        self.run_out(world);
+    }
+
+    /// What is to be done about the candidate at `at`. Pure, so that a run can look ahead (F4).
+    pub(super) fn consider(&self, at: usize, rotation: &Rotation, world: &World<'_>) -> Considered {
+        let Some(candidate) = self.chain.get(at) else { return Considered::UsedUp };
+        let fresh = !rotation.begun();
+        if fresh
+            && at > 0
+            && let Some(session) = &self.request.session
+            && world.memory.skips(session, candidate, world.now)
+        {
+            return Considered::Skip(SkipReason::SkipCache, None);
+        }
+        let scene = self.scene(world);
+        let Seating { seats, .. } = self.seating(candidate, world);
+        if fresh && seats.is_empty() {
+            return Considered::Skip(SkipReason::NoProfile, None);
+        }
+        let origin = (self.origin_probe && at == 0).then_some(Probe::Origin);
+        let free = |seat: &Seat| seat.block.is_none() && !rotation.tried(seat.profile.as_ref());
+        if let Some(place) = seats.iter().position(free) {
+            return call(candidate, seats, place, origin, None, world.now);
+        }
+        if !fresh {
+            return Considered::UsedUp;
+        }
+        let role = self.role(at, candidate);
+        match probe::decide(&scene, world.memory, &self.probed, candidate, &seats, role) {
+            Some(Blocked::Probe { seat, probe, throttle }) => {
+                call(candidate, seats, seat, Some(origin.unwrap_or(probe)), throttle, world.now)
+            }
+            Some(Blocked::Skip { reason, bucket }) => Considered::Skip(reason, Some(bucket)),
+            None => Considered::Skip(SkipReason::NoProfile, None),
+        }
+    }
+
+    /// The seats of a candidate with the session's pin applied.
+    pub(super) fn seating(&self, candidate: &Candidate, world: &World<'_>) -> Seating {
+        let seats = self.scene(world).seats(candidate);
+        let family = self.table.family(&candidate.provider);
+        pin::seat(self.table.policy(), &world.view.session, &family, &candidate.provider, seats)
+    }
+
+    fn role(&self, at: usize, candidate: &Candidate) -> Role {
+        if at == 0 {
+            return Role::Primary { alone: self.chain.len() == 1 };
+        }
+        let mut earlier = self.chain.iter().take(at);
+        if earlier.any(|other| other.provider == candidate.provider) { Role::Sibling } else { Role::Other }
+    }
+
+    /// A fallback is neither what the run started from nor its origin.
+    fn is_fallback(&self, candidate: &Candidate) -> bool {
+        self.selected.as_ref().is_some_and(|selected| *candidate != selected.origin.candidate)
+    }
+
+    fn plan(&mut self, call: Call, world: &mut World<'_>) {
+        let session = &*world.view.session;
+        let pin = self.pin(&call, world);
+        let mut plan = match &self.selected {
+            Some(selected) => {
+                let next = Next {
+                    candidate: &call.candidate,
+                    fallback: self.is_fallback(&call.candidate),
+                    pin,
+                    origin: &selected.origin,
+                    reason: self.reason.as_deref(),
+                };
+                self.overrides.before_call(next, session, world.now)
+            }
+            None => Plan::default(),
+        };
+        // Other runs that choose by last use must see this one begin (C6, E8).
+        let pinned = session.pins.get(&*self.table.family(&call.candidate.provider));
+        if let Some(profile) = &call.profile
+            && pinned.is_none_or(|pin| pin.profile != *profile)
+        {
+            plan.changes.push(Change::Used { profile: profile.clone(), at: world.now });
+        }
+        if plan.changes.is_empty() {
+            return self.launch(call, world);
+        }
+        let changes = std::mem::take(&mut plan.changes);
+        self.persist(changes, After::Call(Box::new(call), Box::new(plan)));
+    }
+
+    /// The automatic pin that goes with a call, when it differs from the stored one (C9).
+    pub(super) fn pin(&self, call: &Call, world: &World<'_>) -> Option<(String, Pin)> {
+        self.request.session.as_ref()?;
+        let family = self.table.family(&call.candidate.provider).into_owned();
+        let profile = call.profile.as_ref()?;
+        let pin = pin::pin(self.table.policy(), &world.view.session, &family, profile, &call.seats)?;
+        Some((family, pin))
+    }
+
+    pub(super) fn call_planned(
+        &mut self,
+        call: Call,
+        mut plan: Plan,
+        persisted: &Persisted,
+        world: &mut World<'_>,
+    ) {
+        match persisted {
+            Persisted::Ok(_) => {
+                if let Some(candidate) = plan.rolled_back.take() {
+                    self.say(Event::RolledBack { candidate });
+                }
+                if plan.written {
+                    self.say(Event::Override {
+                        candidate: call.candidate.clone(),
+                        profile: call.profile.clone(),
+                        source: SelectionSource::Auto,
+                    });
+                }
+                self.overrides.commit(&mut plan);
+            }
+            Persisted::Conflict(_) => {
+                self.say(Event::OverrideKept { candidate: call.candidate });
+                self.reconcile(world);
+                self.overrides.yield_to(&world.view.session);
+                return self.go(Phase::Choose);
+            }
+            Persisted::Unavailable { .. } => self.overrides.stop(),
+        }
+        self.launch(call, world);
+    }
+
+    /// The call begins.
+    pub(super) fn launch(&mut self, mut call: Call, world: &mut World<'_>) {
+        call.started = world.now;
+        self.say_decisions();
+        if call.probe.is_some() && !self.rotation.begun() {
+            self.say(Event::Decision(Decision {
+                fallback_step_type: DecisionType::Probed,
+                fallback_step_from_model: full(&call.candidate),
+                fallback_step_to_model: None,
+                fallback_step_from_failure_reason: None,
+                fallback_step_from_failure_detail: None,
+                fallback_step_chain_position: self.at + 1,
+                fallback_step_final_outcome: None,
+            }));
+        }
+        if let Some(throttle) = &call.throttle {
+            world.memory.probed(&throttle.provider, throttle.bucket.as_deref(), world.now);
+        }
+        if self.origin_probe
+            && self.at == 0
+            && let Some(session) = &self.request.session
+        {
+            world.memory.origin_probed(session, &call.candidate, world.now);
+        }
+        let (candidate, profile, probe) = (call.candidate.clone(), call.profile.clone(), call.probe);
+        self.say(Event::Attempt { candidate: candidate.clone(), profile: profile.clone(), probe });
+        self.budget.spend();
+        self.summary.calls += 1;
+        self.rotation.try_(profile.clone());
+        let attempt = Attempt {
+            candidate,
+            profile,
+            probe,
+            deadline: self.budget.deadline,
+            refresh_first: call.refresh_first,
+            repair: false,
+        };
+        self.call = Some(call);
+        self.step(Step::Attempt(attempt), Phase::Calling);
+    }
+
+    /// Passes the current candidate over.
+    pub(super) fn skip(&mut self, reason: SkipReason, bucket: Option<String>) {
+        let Some(candidate) = self.chain.get(self.at).cloned() else { return };
+        let why = bucket.clone().unwrap_or_else(|| reason.as_str().to_owned());
+        self.note_reason(&candidate, &why);
+        self.say(Event::Skipped { candidate: candidate.clone(), reason });
+        self.decide(DecisionType::Skipped, &candidate, Some(why), None, true);
+        self.summary.skipped.push(Skip { candidate, reason, bucket });
+        self.next_candidate();
+    }
+
+    /// Goes to the next candidate, which starts anew (F4).
+    pub(super) fn next_candidate(&mut self) {
+        self.at += 1;
+        self.rotation = Rotation::default();
+    }
+
+    /// J4: why the selected model does not answer.
+    pub(super) fn note_reason(&mut self, candidate: &Candidate, bucket: &str) {
+        if !self.is_fallback(candidate) {
+            self.reason = Some(bucket.to_owned());
+        }
+    }
+
+    /// Notes a step from the current candidate to the next (J2); `goes_on`: to the next of the chain,
+    /// if there is one.
+    pub(super) fn decide(
+        &mut self,
+        kind: DecisionType,
+        from: &Candidate,
+        reason: Option<String>,
+        detail: Option<String>,
+        goes_on: bool,
+    ) {
+        let to = self.chain.get(self.at + 1).filter(|_| goes_on).map(full);
+        let outcome = match (&to, goes_on) {
+            (Some(_), _) => Some(FinalOutcome::NextFallback),
+            (None, true) => Some(FinalOutcome::ChainExhausted),
+            (None, false) => None,
+        };
+        self.decisions.push(Decision {
+            fallback_step_type: kind,
+            fallback_step_from_model: full(from),
+            fallback_step_to_model: to,
+            fallback_step_from_failure_reason: reason,
+            fallback_step_from_failure_detail: detail,
+            fallback_step_chain_position: self.at + 1,
+            fallback_step_final_outcome: outcome,
+        });
+    }
+
+    /// Says the steps noted so far.
+    pub(super) fn say_decisions(&mut self) {
+        for decision in std::mem::take(&mut self.decisions) {
+            self.say(Event::Decision(decision));
+        }
+    }
+}
+
+fn call(
+    candidate: &Candidate,
+    seats: Vec<Seat>,
+    place: usize,
+    probe: Option<Probe>,
+    throttle: Option<Throttle>,
+    now: Timestamp,
+) -> Considered {
+    let Some(seat) = seats.get(place) else { return Considered::UsedUp };
+    Considered::Call(Box::new(Call {
+        candidate: candidate.clone(),
+        profile: seat.profile.clone(),
+        probe,
+        throttle,
+        refresh_first: seat.refresh_first,
+        seats,
+        started: now,
+    }))
+}

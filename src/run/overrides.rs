@@ -1,0 +1,181 @@
+//! The session's selection as this run writes and undoes it (A5, A6, B3, K4).
+
+use std::collections::BTreeMap;
+
+use crate::{
+    lang::policy::SelectionSource,
+    state::{
+        change::{Change, Expect, PinBefore, Rollback, SelectionKey},
+        model::{Candidate, Origin, Override, Pin, Session},
+    },
+    time::Timestamp,
+};
+
+/// What the run knows of the stored selection, and what of it is its own.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Overrides {
+    /// The run may write: it has a session whose selection is its own, and no compare has failed.
+    writing: bool,
+    /// The selection before the run.
+    before: Option<Override>,
+    /// The selection as the run last saw or wrote it.
+    stored: Option<Override>,
+    /// What the run wrote last and has not undone (A6).
+    wrote: Option<SelectionKey>,
+    /// Pins that it wrote along with it, by family.
+    pins: BTreeMap<String, PinBefore>,
+}
+
+/// Changes for the store, and what the run knows once they are stored.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    pub changes: Vec<Change>,
+    /// An override that is undone.
+    pub rolled_back: Option<Candidate>,
+    /// A selection, or the profile that goes with it, is written.
+    pub written: bool,
+    /// An automatic override that is cleared, since its origin answered.
+    pub cleared: Option<Override>,
+    /// The override whose notice is due.
+    pub notify: Option<Override>,
+    /// The state afterwards.
+    then: Overrides,
+}
+
+/// The candidate that is about to be called.
+pub(super) struct Next<'a> {
+    pub candidate: &'a Candidate,
+    /// It is a fallback: neither the selection that the run started from nor its origin.
+    pub fallback: bool,
+    /// The automatic pin that goes with it, by family.
+    pub pin: Option<(String, Pin)>,
+    pub origin: &'a Origin,
+    /// The bucket of the selected model's last failure (J4).
+    pub reason: Option<&'a str>,
+}
+
+impl Overrides {
+    /// The selection at the start of a run. `may_write`: the run's selection is the session's.
+    pub fn begin(session: &Session, may_write: bool) -> Self {
+        let selected = session.selected.clone();
+        Self { writing: may_write, before: selected.clone(), stored: selected, ..Self::default() }
+    }
+
+    /// The selection as the run last saw or wrote it.
+    pub const fn stored(&self) -> Option<&Override> {
+        self.stored.as_ref()
+    }
+
+    /// Somebody else changed the selection: the run writes no more, and undoes nothing (A6).
+    pub fn yield_to(&mut self, session: &Session) {
+        *self = Self { stored: session.selected.clone(), ..Self::default() };
+    }
+
+    /// The selection cannot be stored: nothing new is written; what was, may still be undone.
+    pub fn stop(&mut self) {
+        self.writing = false;
+    }
+
+    /// What must be stored before `next` is called (A5): in one transaction, whatever the run wrote
+    /// for the candidate before is undone, and the next one is selected.
+    pub fn before_call(&self, next: Next<'_>, session: &Session, now: Timestamp) -> Plan {
+        let mut plan = self.undo_unless(next.candidate);
+        if !next.fallback || !plan.then.writing {
+            return plan;
+        }
+        let stored = plan.then.stored.take();
+        let expect = Expect::of(stored.as_ref());
+        let selected = stored.filter(|there| there.candidate == *next.candidate && is_auto(there));
+        let new = if let Some(there) = selected {
+            there
+        } else {
+            let new = Override {
+                candidate: next.candidate.clone(),
+                source: Some(SelectionSource::Auto),
+                origin: Some(next.origin.clone()),
+                written_at: now,
+                probed_at: None,
+                reason: next.reason.map(str::to_owned),
+                notified: false,
+            };
+            plan.changes.push(Change::Select { expect, new: Some(new.clone()) });
+            plan.written = true;
+            new
+        };
+        if let Some((family, pin)) = next.pin {
+            plan.then.pin(&family, &pin, session);
+            plan.changes.push(Change::Pin { family, pin });
+            plan.written = true;
+        }
+        if plan.written {
+            plan.then.wrote = Some(new.key());
+        }
+        plan.then.stored = Some(new);
+        plan
+    }
+
+    /// What is stored once `candidate` has answered: an override of another candidate is undone; an
+    /// automatic override whose origin answered is cleared (B3); a new one is marked as told (J4).
+    pub fn answered(&self, candidate: &Candidate, origin: &Candidate) -> Plan {
+        let mut plan = self.undo_unless(candidate);
+        let Some(there) = plan.then.stored.clone().filter(is_auto) else { return plan };
+        if !self.writing {
+            return plan;
+        }
+        if candidate == origin {
+            plan.changes.push(Change::Select { expect: Expect::Key(there.key()), new: None });
+            plan.then.stored = None;
+            plan.then.wrote = None;
+            plan.cleared = Some(there);
+        } else if there.candidate == *candidate && !there.notified {
+            plan.changes.push(Change::Notified { of: there.key() });
+            plan.notify = Some(there);
+        }
+        plan
+    }
+
+    /// Undoes whatever the run wrote (A6).
+    pub fn undo(&self) -> Plan {
+        let mut plan = Plan { then: self.clone(), ..Plan::default() };
+        if let Some(wrote) = &self.wrote {
+            if self.before.as_ref().is_none_or(|before| !before.is(wrote)) {
+                plan.rolled_back = Some(wrote.candidate.clone());
+            }
+            plan.changes.push(Change::Rollback(Rollback {
+                wrote: wrote.clone(),
+                restore: self.before.clone(),
+                pins: self.pins.clone(),
+            }));
+            plan.then.stored.clone_from(&self.before);
+            plan.then.wrote = None;
+            plan.then.pins.clear();
+        }
+        plan
+    }
+
+    /// The plan is stored.
+    pub fn commit(&mut self, plan: &mut Plan) {
+        *self = std::mem::take(&mut plan.then);
+    }
+
+    fn undo_unless(&self, candidate: &Candidate) -> Plan {
+        match &self.wrote {
+            Some(wrote) if wrote.candidate != *candidate => self.undo(),
+            _ => Plan { then: self.clone(), ..Plan::default() },
+        }
+    }
+
+    fn pin(&mut self, family: &str, pin: &Pin, session: &Session) {
+        match self.pins.get_mut(family) {
+            Some(there) => there.wrote = pin.clone(),
+            None => {
+                let before = session.pins.get(family).cloned();
+                self.pins.insert(family.to_owned(), PinBefore { wrote: pin.clone(), before });
+            }
+        }
+    }
+}
+
+fn is_auto(there: &Override) -> bool {
+    there.source == Some(SelectionSource::Auto)
+}
