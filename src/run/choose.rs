@@ -5,7 +5,7 @@ use super::{
     machine::{After, Phase, Run, World},
     notice::full,
     overrides::{Next, Plan},
-    pin::{self, Seating},
+    pin,
     probe::{self, Blocked, Role, Throttle},
     rotate::Rotation,
     seats::Seat,
@@ -92,7 +92,7 @@ impl Run {
             return Considered::Skip(SkipReason::SkipCache, None);
         }
         let scene = self.scene(world);
-        let Seating { seats, .. } = self.seating(candidate, world);
+        let seats = self.seating(candidate, world);
         if fresh && seats.is_empty() {
             return Considered::Skip(SkipReason::NoProfile, None);
         }
@@ -115,10 +115,10 @@ impl Run {
     }
 
     /// The seats of a candidate with the session's pin applied.
-    pub(super) fn seating(&self, candidate: &Candidate, world: &World<'_>) -> Seating {
+    pub(super) fn seating(&self, candidate: &Candidate, world: &World<'_>) -> Vec<Seat> {
         let seats = self.scene(world).seats(candidate);
         let family = self.table.family(&candidate.provider);
-        pin::seat(self.table.policy(), &world.view.session, &family, &candidate.provider, seats)
+        pin::seat(self.table.policy(), &world.view.session, &family, seats)
     }
 
     fn role(&self, at: usize, candidate: &Candidate) -> Role {
@@ -169,7 +169,13 @@ impl Run {
         self.request.session.as_ref()?;
         let family = self.table.family(&call.candidate.provider).into_owned();
         let profile = call.profile.as_ref()?;
-        let pin = pin::pin(self.table.policy(), &world.view.session, &family, profile, &call.seats)?;
+        let pin = pin::pin(
+            self.table.policy(),
+            &world.view.session,
+            &family,
+            profile,
+            self.rotation.head(&call.seats),
+        )?;
         Some((family, pin))
     }
 
@@ -233,7 +239,7 @@ impl Run {
         self.say(Event::Attempt { candidate: candidate.clone(), profile: profile.clone(), probe });
         self.budget.spend();
         self.summary.calls += 1;
-        self.rotation.try_(profile.clone());
+        self.rotation.begin(profile.clone(), &call.seats);
         let attempt = Attempt {
             candidate,
             profile,

@@ -124,7 +124,7 @@ impl Run {
             return None;
         }
         let tried = self.chain.iter().take(self.at + 1);
-        let seats = tried.flat_map(|candidate| self.seating(candidate, world).seats);
+        let seats = tried.flat_map(|candidate| self.seating(candidate, world));
         seats.filter_map(|seat| seat.block.map(|block| block.until)).min()
     }
 }

@@ -6,38 +6,20 @@ use crate::{
     state::model::{Pin, ProfileId, Session},
 };
 
-/// Seats with the session's pin applied.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seating {
-    /// In the order of trial.
-    pub seats: Vec<Seat>,
-    /// The user's pin binds: there is no other profile.
-    pub strict: bool,
-}
-
-/// Applies the session's pin for the family of a candidate's provider.
+/// Applies the session's pin for the family of a candidate's provider to its seats.
 ///
 /// A user's pin leaves its own profile only, blocked or not; if that profile is not eligible, none
 /// (C10). An automatic pin goes first unless it is released (C9).
-pub(super) fn seat(
-    policy: &Policy,
-    session: &Session,
-    family: &str,
-    provider: &str,
-    mut seats: Vec<Seat>,
-) -> Seating {
-    let Some(pin) = session.pins.get(family) else { return Seating { seats, strict: false } };
+pub(super) fn seat(policy: &Policy, session: &Session, family: &str, mut seats: Vec<Seat>) -> Vec<Seat> {
+    let Some(pin) = session.pins.get(family) else { return seats };
     if pin.by_user {
         let slot = policy.pin_user.as_ref().map(|slot| slot.node).unwrap_or_default();
-        let its = |seat: &Seat| seat.profile.as_ref() == Some(&pin.profile);
-        let binds = seats.iter().any(its) || belongs(&pin.profile, provider);
-        if binds && !released(slot, pin, session, &seats) {
-            seats.retain(its);
-            return Seating { seats, strict: true };
+        if !released(slot, pin, session, &seats) {
+            seats.retain(|seat| seat.profile.as_ref() == Some(&pin.profile));
         }
-        return Seating { seats, strict: false };
+        return seats;
     }
-    let Some(slot) = &policy.pin_auto else { return Seating { seats, strict: false } };
+    let Some(slot) = &policy.pin_auto else { return seats };
     if !released(slot.node, pin, session, &seats) {
         let first = returns_to(slot.node, pin, &seats).unwrap_or(&pin.profile);
         if let Some(place) = seats.iter().position(|seat| seat.profile.as_ref() == Some(first)) {
@@ -45,18 +27,18 @@ pub(super) fn seat(
             seats.insert(0, first);
         }
     }
-    Seating { seats, strict: false }
+    seats
 }
 
 /// Whether an automatic pin is to be written, and which, when `profile` is about to be used or has
-/// answered (C9). It remembers the profile that it displaced: the one pinned before, else the first
-/// in the order.
+/// answered (C9). It remembers the profile that it displaced: the one pinned before, else `head`, the
+/// first in the order when the run came to this candidate.
 pub(super) fn pin(
     policy: &Policy,
     session: &Session,
     family: &str,
     profile: &ProfileId,
-    seats: &[Seat],
+    head: Option<&ProfileId>,
 ) -> Option<Pin> {
     let slot = policy.pin_auto.as_ref()?.node;
     let there = session.pins.get(family);
@@ -68,7 +50,7 @@ pub(super) fn pin(
     let displaced = match there.filter(compacted) {
         Some(pin) if pin.profile == *profile => pin.displaced.clone(),
         Some(pin) => Some(pin.displaced.clone().unwrap_or_else(|| pin.profile.clone())),
-        None => seats.iter().min_by_key(|seat| seat.rank).and_then(|seat| seat.profile.clone()),
+        None => head.cloned(),
     };
     let new = Pin {
         profile: profile.clone(),
@@ -94,9 +76,4 @@ fn returns_to<'a>(slot: PinPolicy, pin: &'a Pin, seats: &[Seat]) -> Option<&'a P
     let find = |id: &ProfileId| seats.iter().find(|seat| seat.profile.as_ref() == Some(id));
     let (back, now) = (find(displaced)?, find(&pin.profile)?);
     (back.block.is_none() && back.rank < now.rank).then_some(displaced)
-}
-
-/// Whether a profile's id is one of this provider's, stored or not.
-fn belongs(profile: &ProfileId, provider: &str) -> bool {
-    profile.0.split_once(':').is_some_and(|(of, _)| of == provider)
 }

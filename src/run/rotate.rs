@@ -1,6 +1,7 @@
 //! Rotation inside a candidate: which profiles were tried, and how many rotations of a bucket are
 //! left (F).
 
+use super::seats::Seat;
 use crate::{
     lang::{policy::RotateSlot, tree::BucketId},
     state::model::ProfileId,
@@ -13,6 +14,8 @@ use crate::{
 pub(super) struct Rotation {
     /// Profiles called; none is called twice.
     tried: Vec<Option<ProfileId>>,
+    /// The first profile in the order, blocked or not, when the run came here (C9).
+    head: Option<ProfileId>,
     /// Rotations so far, by the bucket that caused them.
     counts: Vec<(BucketId, u32)>,
 }
@@ -28,8 +31,18 @@ impl Rotation {
         self.tried.iter().any(|tried| tried.as_ref() == profile)
     }
 
+    /// The first profile in the order, as it was at the first call here; the order by last use
+    /// changes with every call.
+    pub fn head<'a>(&'a self, seats: &'a [Seat]) -> Option<&'a ProfileId> {
+        if self.begun() {
+            return self.head.as_ref();
+        }
+        seats.iter().min_by_key(|seat| seat.rank)?.profile.as_ref()
+    }
+
     /// A call with this profile begins.
-    pub fn try_(&mut self, profile: Option<ProfileId>) {
+    pub fn begin(&mut self, profile: Option<ProfileId>, seats: &[Seat]) {
+        self.head = self.head(seats).cloned();
         if !self.tried(profile.as_ref()) {
             self.tried.push(profile);
         }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use super::request::Routing;
 use crate::{
-    lang::policy::{CredentialKind, Lane},
+    lang::policy::Lane,
     state::{
         model::{Candidate, ProfileId, Usage, Window},
+        select::{Seated, profile_set, sequence},
         view::{ProfileView, View},
     },
     table::Table,
@@ -58,16 +59,6 @@ impl Scene<'_> {
         self.sequence(candidate)
     }
 
-    fn seat(&self, candidate: &Candidate, profile: &ProfileView, rank: usize) -> Seat {
-        let expired = profile.info.expires.is_some_and(|expires| expires <= self.now);
-        Seat {
-            profile: Some(profile.info.id.clone()),
-            block: self.block(self.usage(profile), &candidate.model),
-            refresh_first: profile.info.kind == CredentialKind::Oauth && expired,
-            rank,
-        }
-    }
-
     /// Usage as it is stored, or as it would be if it could be.
     pub fn usage<'a>(&'a self, profile: &'a ProfileView) -> &'a Usage {
         self.unstored.get(&profile.info.id).unwrap_or(&profile.usage)
@@ -87,10 +78,20 @@ impl Scene<'_> {
     }
 
     fn sequence(&self, candidate: &Candidate) -> Vec<Seat> {
-        let profiles = self.view.profiles.iter().filter(|p| p.info.provider == candidate.provider);
-        let mut seats: Vec<Seat> =
-            profiles.enumerate().map(|(rank, profile)| self.seat(candidate, profile, rank)).collect();
-        seats.sort_by_key(|seat| seat.block.as_ref().map(|block| block.until));
-        seats
+        let provider = candidate.provider.as_str();
+        let family = |a: &str, b: &str| a == b || self.table.family(a) == self.table.family(b);
+        let order = self.routing.order.get(provider).map(Vec::as_slice);
+        let set = profile_set(provider, order, &self.routing.profiles, &self.view.profiles, &family);
+        let blocked =
+            |profile: &ProfileView| self.usage(profile).blocked_until(Some(&candidate.model), self.now);
+        let order = self.table.policy().order.as_ref().map(|slot| &slot.node);
+        let (seated, _) = sequence(&set, provider, order, &family, &blocked, self.now);
+        let seat = |seated: Seated<'_>| Seat {
+            profile: Some(seated.profile.info.id.clone()),
+            block: self.block(self.usage(seated.profile), &candidate.model),
+            refresh_first: seated.refresh_first,
+            rank: seated.rank,
+        };
+        seated.into_iter().map(seat).collect()
     }
 }
