@@ -8,4 +8,5 @@ mod profiles;
 mod signal;
 mod state;
 mod store;
+mod grammar;
 mod support;

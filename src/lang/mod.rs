@@ -7,6 +7,7 @@ pub mod effective;
 pub(crate) mod literal;
 pub mod load;
 pub mod overlay;
+pub mod parser;
 pub mod pattern;
 pub mod policy;
 mod resolve;

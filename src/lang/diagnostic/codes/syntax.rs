@@ -21,4 +21,5 @@ codes! {
     BAD_TIME = "P0116" Error "not a point in time";
     BAD_CHARACTER = "P0117" Error "a character that cannot stand in a rule file";
     UNKNOWN_STATEMENT = "P0118" Error "no statement begins like this";
+    UNKNOWN_FIELD = "P0119" Error "a field that errors do not have";
 }

@@ -1,0 +1,64 @@
+//! Text → syntax tree. Bad input never panics and never hangs: a file has a greatest size, brackets
+//! a greatest depth, and every pass is linear.
+//!
+//! `token` cuts the text, `layout` finds statements by lines and brackets, `grammar` (pest) reads
+//! the words of each, `build` makes the tree, `expect` the messages. A broken statement is reported
+//! and left as [`StatementKind::Broken`](super::ast::StatementKind::Broken); the others go on.
+
+mod build;
+mod expect;
+mod grammar;
+pub(super) mod layout;
+pub(super) mod report;
+pub(super) mod token;
+mod values;
+mod words;
+
+use super::{
+    ast::File,
+    diagnostic::{Diagnostic, Diagnostics, codes::loading},
+    source::{SourceId, Span},
+};
+
+/// The largest rule file, in bytes.
+pub const LARGEST: usize = 4 << 20;
+
+/// Text from the bytes of a rule file.
+///
+/// # Errors
+/// Not UTF-8 (`P0802`, at the first wrong byte) or larger than [`LARGEST`] (`P0803`).
+pub fn decode(source: SourceId, bytes: Vec<u8>) -> Result<String, Box<Diagnostic>> {
+    if bytes.len() > LARGEST {
+        return Err(Box::new(too_large(source, bytes.len())));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes().get(..at).unwrap_or_default().iter().filter(|b| **b == b'\n').count() + 1;
+        let span = Span { source, ..Span::default() };
+        let message = format!("the file is not UTF-8 text: byte {at}, on line {line}, begins no character");
+        Box::new(Diagnostic::new(loading::NOT_TEXT, span, message).help("save the file as UTF-8"))
+    })
+}
+
+/// Reads one rule file. Whatever the text is, a file comes back; what is wrong with it goes to
+/// `diagnostics`, in order of place (at most a hundred findings a file).
+pub fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> File {
+    if text.len() > LARGEST {
+        diagnostics.push(too_large(source, text.len()));
+        return File { source, language: None, statements: Vec::new() };
+    }
+    let tokens = token::tokens(text);
+    let mut found = Diagnostics::default();
+    let mut report = report::Report::new(source, &mut found);
+    let pieces = layout::layout(text, &tokens, &mut report);
+    let file = build::Builder { text, tokens: &tokens, report }.file(source, &pieces);
+    found.sort();
+    diagnostics.extend(found);
+    file
+}
+
+fn too_large(source: SourceId, bytes: usize) -> Diagnostic {
+    let span = Span { source, ..Span::default() };
+    let message = format!("the file has {bytes} bytes, and at most {LARGEST} are read");
+    Diagnostic::new(loading::TOO_LARGE, span, message).help("split it into files that `use` each other")
+}

@@ -1,0 +1,209 @@
+//! Tokens: as much as lines, brackets, comments and the formatter need. What a word means is the
+//! grammar's business.
+
+/// A piece of a file. Blanks between tokens are not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A word, name, number, duration or time.
+    Word,
+    /// `"…"`.
+    Str,
+    /// `/…/`, with flags.
+    Regex,
+    /// `(`, `[` or `{`.
+    Open(Bracket),
+    /// `)`, `]` or `}`.
+    Close(Bracket),
+    /// `,`.
+    Comma,
+    /// `;`.
+    Semicolon,
+    /// `=` or `->`.
+    Sign,
+    /// `# …`.
+    Comment,
+    /// `## …`.
+    Doc,
+    /// A line break.
+    Newline,
+    /// A string without an end.
+    OpenString,
+    /// A regular expression without an end.
+    OpenRegex,
+    /// A character that means nothing here.
+    Stray,
+}
+
+/// The three kinds of brackets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bracket {
+    /// `()`.
+    Round,
+    /// `[]`.
+    Square,
+    /// `{}`.
+    Curly,
+}
+
+impl Token {
+    /// Its text.
+    pub fn text<'a>(&self, text: &'a str) -> &'a str {
+        text.get(self.start..self.end).unwrap_or("")
+    }
+
+    /// Whether it is neither a comment nor a line break.
+    pub fn counts(&self) -> bool {
+        !matches!(self.kind, Kind::Comment | Kind::Doc | Kind::Newline)
+    }
+}
+
+/// All tokens of a text. A byte order mark at the start is passed over.
+pub fn tokens(text: &str) -> Vec<Token> {
+    let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut out = Vec::new();
+    while let Some(rest) = text.get(at..).filter(|r| !r.is_empty()) {
+        let first = rest.chars().next().unwrap_or(' ');
+        if matches!(first, ' ' | '\t' | '\r') {
+            at += 1;
+            continue;
+        }
+        let (kind, length) = token(first, rest);
+        out.push(Token { kind, start: at, end: at + length });
+        at += length;
+    }
+    out
+}
+
+fn token(first: char, rest: &str) -> (Kind, usize) {
+    match first {
+        '\n' => (Kind::Newline, 1),
+        '(' => (Kind::Open(Bracket::Round), 1),
+        '[' => (Kind::Open(Bracket::Square), 1),
+        '{' => (Kind::Open(Bracket::Curly), 1),
+        ')' => (Kind::Close(Bracket::Round), 1),
+        ']' => (Kind::Close(Bracket::Square), 1),
+        '}' => (Kind::Close(Bracket::Curly), 1),
+        ',' => (Kind::Comma, 1),
+        ';' => (Kind::Semicolon, 1),
+        '=' => (Kind::Sign, 1),
+        '-' if rest.starts_with("->") => (Kind::Sign, 2),
+        '#' => {
+            let kind = if rest.starts_with("##") { Kind::Doc } else { Kind::Comment };
+            (kind, line(rest).len())
+        }
+        '"' => delimited(rest, '"', Kind::Str, Kind::OpenString),
+        '/' => delimited(rest, '/', Kind::Regex, Kind::OpenRegex),
+        c if in_word(c) => (Kind::Word, word(rest)),
+        c => (Kind::Stray, c.len_utf8()),
+    }
+}
+
+/// The rest of the line, without blanks at its end.
+fn line(rest: &str) -> &str {
+    rest.split('\n').next().unwrap_or(rest).trim_end_matches([' ', '\t', '\r'])
+}
+
+/// A string or regular expression: up to the closing mark, or, without one, to the end of the line.
+fn delimited(rest: &str, mark: char, whole: Kind, open: Kind) -> (Kind, usize) {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            '\n' => break,
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == mark => {
+                let end = at + c.len_utf8();
+                let flags = rest.get(end..).map_or(0, word);
+                return (whole, if mark == '/' { end + flags } else { end });
+            }
+            _ => {}
+        }
+    }
+    (open, line(rest).len())
+}
+
+/// The length of the word at the start.
+fn word(rest: &str) -> usize {
+    let mut chars = rest.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let arrow = c == '-' && chars.peek().is_some_and(|(_, next)| *next == '>');
+        if !in_word(c) || arrow {
+            return at;
+        }
+    }
+    rest.len()
+}
+
+fn in_word(c: char) -> bool {
+    if c.is_ascii() {
+        c.is_ascii_graphic() && !matches!(c, '"' | '#' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | '=')
+    } else {
+        c.is_alphanumeric()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+        tokens(text).iter().map(|t| (t.kind, t.text(text))).collect()
+    }
+
+    #[test]
+    fn signs_end_words() {
+        assert_eq!(
+            kinds("a->b=openai-codex 500..599;1h30m"),
+            [
+                (Kind::Word, "a"),
+                (Kind::Sign, "->"),
+                (Kind::Word, "b"),
+                (Kind::Sign, "="),
+                (Kind::Word, "openai-codex"),
+                (Kind::Word, "500..599"),
+                (Kind::Semicolon, ";"),
+                (Kind::Word, "1h30m"),
+            ]
+        );
+    }
+
+    #[test]
+    fn marks_inside_strings_and_expressions_are_text() {
+        let text = "\"a # \\\" b\" /x\\/#[\"]/c # rest \t\r\n## doc";
+        assert_eq!(
+            kinds(text),
+            [
+                (Kind::Str, "\"a # \\\" b\""),
+                (Kind::Regex, "/x\\/#[\"]/c"),
+                (Kind::Comment, "# rest"),
+                (Kind::Newline, "\n"),
+                (Kind::Doc, "## doc"),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_open_string_ends_with_its_line() {
+        assert_eq!(kinds("\"a\\\nb").first(), Some(&(Kind::OpenString, "\"a\\")));
+        assert_eq!(kinds("/a b \n"), [(Kind::OpenRegex, "/a b"), (Kind::Newline, "\n")]);
+    }
+
+    #[test]
+    fn a_mark_at_the_start_is_passed_over_and_quotes_of_print_are_stray() {
+        assert_eq!(
+            kinds("\u{feff}x \u{201c} \0"),
+            [(Kind::Word, "x"), (Kind::Stray, "\u{201c}"), (Kind::Stray, "\0")]
+        );
+    }
+}
