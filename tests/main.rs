@@ -3,10 +3,10 @@
 
 #[cfg(feature = "cli")]
 mod cli;
+mod grammar;
 mod oracle;
 mod profiles;
 mod signal;
 mod state;
 mod store;
-mod grammar;
 mod support;
