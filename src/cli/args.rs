@@ -9,7 +9,9 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use super::{
-    check, classify, completions, explain,
+    check, classify, completions,
+    escape::shown_lines,
+    explain,
     failure::{Failure, Outcome},
     man, rules,
     world::World,
@@ -51,11 +53,15 @@ enum Command {
 pub fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(told) => {
-            let code = u8::try_from(told.exit_code()).unwrap_or(2);
+        Err(told) if told.use_stderr() => {
+            // It quotes what the user wrote.
+            World::real().say(shown_lines(&told.render().to_string()).trim_end());
+            return ExitCode::from(2);
+        }
+        Err(help) => {
             // Nothing is left to do when even this cannot be said.
-            let _ = told.print();
-            return ExitCode::from(code);
+            let _ = help.print();
+            return ExitCode::SUCCESS;
         }
     };
     let world = World::real();
@@ -84,7 +90,7 @@ fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outco
     match &args.command {
         Command::Check(args) => check::run(args, global, world, out),
         Command::Classify(args) => classify::run(args, global, world, out),
-        Command::Explain(args) => explain::run(args, out),
+        Command::Explain(args) => explain::run(args, global, world, out),
         Command::Rules(args) => rules::run(args, global, world, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => man::run(args, out),

@@ -50,6 +50,12 @@ impl ErrorFlags {
             || !self.headers.is_empty()
     }
 
+    /// The code, when it is all that is given.
+    pub(super) fn lone_code(&self) -> Option<&str> {
+        let rest = Self { code: None, ..self.clone() };
+        self.code.as_deref().filter(|_| !rest.describes_one())
+    }
+
     /// Whether only the provider or the model is given; they then stand for every line of input
     /// that names none.
     pub(super) fn defaults(&self) -> (Option<&str>, Option<&str>) {
