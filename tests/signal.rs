@@ -1,4 +1,5 @@
 //! Normalisation: what an error's evidence is (D13, D14; the language's section on matching).
+#![expect(clippy::indexing_slicing, reason = "a test may panic")]
 
 use pointsman::signal::{
     Body, Evidence, Headers, Normaliser, SegmentKind, Signal, SignalRef, TEXT_LIMIT, Texts,
@@ -376,6 +377,27 @@ fn buffers_carry_nothing_over() {
         (evidence.statuses, evidence.leading_number, evidence.body),
         (fresh.statuses, None, fresh.body)
     );
+}
+
+#[test]
+fn buffers_are_used_again() {
+    let normaliser = normaliser();
+    let mut evidence = Evidence::default();
+    let message =
+        format!("Error code: 429 - {{'error': {{'message': '{}', 'code': 'c'}}}}", "Slow down. ".repeat(180));
+    let signal = SignalRef {
+        message: Some(&message),
+        provider: Some("p"),
+        headers: Headers::Borrowed(&[("Retry-After", "30")]),
+        ..SignalRef::default()
+    };
+    let mut places = Vec::new();
+    for _ in 0..3 {
+        normaliser.read(&signal, &mut evidence);
+        let texts = [&evidence.folded, &evidence.original, &evidence.provider, &evidence.headers[0].1];
+        places.push((texts.map(|text| (text.as_ptr(), text.capacity())), evidence.segments.as_ptr()));
+    }
+    assert_eq!(places[1], places[2]);
 }
 
 #[test]

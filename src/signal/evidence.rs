@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::{fold, input::Aborted, lift::Scratch};
+use super::{fold, input::Aborted, scratch::Scratch};
 
 /// What a stretch of the folded buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -41,16 +41,21 @@ pub(crate) fn fold_into(text: &str, out: &mut String) {
 fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
     let mut blank = blank_before;
     let mut plain = 0;
-    for step in bytes.chunks_exact(STEP) {
-        // Without a branch, so that the compiler can take a whole step at a time.
-        let pair = |(&a, &b): (&u8, &u8)| u8::from(a == b' ') * u8::from(b == b' ');
-        let odd: u8 = step.iter().fold(0, |odd, b| odd | u8::from(!(0x20..0x7f).contains(b)));
-        let double = step.iter().zip(step.iter().skip(1)).fold(0, |double, next| double | pair(next));
-        if odd | double != 0 || (blank && step.first() == Some(&b' ')) {
+    let (steps, _) = bytes.as_chunks::<STEP>();
+    for step in steps {
+        if !is_plain(step) || (blank && step.first() == Some(&b' ')) {
             break;
         }
         blank = step.last() == Some(&b' ');
         plain += STEP;
+    }
+    let (words, _) = bytes.get(plain..).unwrap_or_default().as_chunks::<8>();
+    for word in words {
+        if !is_plain_word(u64::from_le_bytes(*word)) || (blank && word.first() == Some(&b' ')) {
+            break;
+        }
+        blank = word.last() == Some(&b' ');
+        plain += 8;
     }
     for &b in bytes.get(plain..).unwrap_or_default() {
         if !(0x20..0x7f).contains(&b) || (blank && b == b' ') {
@@ -60,6 +65,31 @@ fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
         plain += 1;
     }
     plain
+}
+
+/// Whether all bytes are printable ASCII and no two blanks stand together. Without a branch, so
+/// that the compiler takes all at a time.
+fn is_plain(step: &[u8; STEP]) -> bool {
+    let mut blanks = [0u8; STEP + 1];
+    let mut odd = 0;
+    for (blank, b) in blanks.iter_mut().zip(step) {
+        *blank = u8::from(*b == b' ');
+        odd |= u8::from(b.wrapping_sub(0x20) >= 0x5f);
+    }
+    let double = blanks.iter().zip(blanks.iter().skip(1)).fold(0, |double, (a, b)| double | (a & b));
+    odd | double == 0
+}
+
+/// [`is_plain`] for the eight bytes of a word.
+fn is_plain_word(word: u64) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * ONES;
+    // The high bit of each byte says: not ASCII or 0x7f; below a blank (exact for ASCII); a blank.
+    let beyond = word | (word & !HIGH).wrapping_add(ONES);
+    let below = !((word | HIGH) - 0x20 * ONES);
+    let other = (word & !HIGH) ^ (0x20 * ONES);
+    let blank = !(other.wrapping_add(0x7f * ONES)) & HIGH;
+    (beyond | below) & HIGH == 0 && blank & (blank << 8) == 0
 }
 
 /// Appends one folded character; `start` is where the text began in `out`.

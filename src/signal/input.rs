@@ -138,15 +138,16 @@ type CowPair<'a> = (Cow<'a, str>, Cow<'a, str>);
 impl<'a> Headers<'a> {
     /// Each name with its value.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let (mut slices, mut owned, mut cows): (&[(&str, &str)], &[(String, String)], _) =
-            (&[], &[], &[][..]);
+        let mut slices: &[(&str, &str)] = &[];
+        let mut owned: &[(String, String)] = &[];
+        let mut cows: &[CowPair<'a>] = &[];
         match self {
             Self::Borrowed(pairs) => slices = pairs,
             Self::Owned(pairs) => owned = pairs,
             Self::Cows(pairs) => cows = pairs,
         }
         let strings = owned.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let cows = cows.iter().map(|(name, value): &'a CowPair<'a>| (name.as_ref(), value.as_ref()));
+        let cows = cows.iter().map(|(name, value)| (name.as_ref(), value.as_ref()));
         slices.iter().copied().chain(strings).chain(cows)
     }
 }

@@ -7,6 +7,8 @@ mod input;
 mod keys;
 mod lift;
 mod normalise;
+mod payload;
+mod scratch;
 mod status;
 mod string;
 

@@ -5,7 +5,8 @@ use super::{
     fold::fold_into,
     input::SignalRef,
     keys::EchoKeys,
-    lift::{Find, Found, Job, Lift, Scratch, Weight},
+    lift::Lift,
+    scratch::{Find, Found, Job, Scratch, Weight},
     status::http_status,
 };
 
