@@ -7,6 +7,7 @@
 pub mod classify;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod config;
 pub mod lang;
 pub mod run;
 pub mod signal;

@@ -3,10 +3,13 @@
 
 #[cfg(feature = "cli")]
 mod cli;
+mod config;
 mod grammar;
+mod import;
 mod oracle;
 mod profiles;
 mod signal;
 mod state;
 mod store;
+mod store_faults;
 mod support;

@@ -1,0 +1,1 @@
+//! Legacy JSON import (C4).
