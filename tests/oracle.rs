@@ -1,6 +1,8 @@
 //! A slow and obvious classifier, and the table's agreement with it: rule by rule, plain search,
 //! one regular expression at a time.
 
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail so")]
+
 use pointsman::{
     classify::Scratch,
     lang::{
@@ -49,19 +51,23 @@ fn cond(rules: &Ruleset, evidence: &Evidence, what: &Cond) -> bool {
 
 fn holds(rules: &Ruleset, evidence: &Evidence, test: &Test) -> bool {
     match &test.field {
-        Field::Status => numbers(&test.op, evidence.status.iter().map(|n| u32::from(*n)).collect()),
-        Field::AnyStatus => numbers(&test.op, evidence.statuses.iter().map(|n| u32::from(*n)).collect()),
-        Field::LeadingNumber => numbers(&test.op, evidence.leading_number.into_iter().collect()),
+        Field::Status => numbers(&test.op, &evidence.status.map(u32::from).into_iter().collect::<Vec<_>>()),
+        Field::AnyStatus => {
+            numbers(&test.op, &evidence.statuses.iter().map(|n| u32::from(*n)).collect::<Vec<_>>())
+        }
+        Field::LeadingNumber => numbers(&test.op, &evidence.leading_number.into_iter().collect::<Vec<_>>()),
         Field::Provider => ids(&test.op, &evidence.provider, &|id| family(rules, id)),
         Field::Model => ids(&test.op, &evidence.model, &|id| id.to_owned()),
-        Field::Body => words(&test.op, Some(format!("{:?}", evidence.body).to_lowercase())),
-        Field::Aborted => words(&test.op, evidence.aborted.map(|how| format!("{how:?}").to_lowercase())),
+        Field::Body => words(&test.op, Some(&format!("{:?}", evidence.body).to_lowercase())),
+        Field::Aborted => {
+            words(&test.op, evidence.aborted.map(|how| format!("{how:?}").to_lowercase()).as_deref())
+        }
         Field::Header(name) => {
             let values = evidence.headers.iter().filter(|(key, _)| key == name);
             if matches!(test.op, Op::Present | Op::Absent) {
                 return (values.count() > 0) == (test.op == Op::Present);
             }
-            texts(rules, &test.op, values.map(|(_, value)| (fold(value), value.clone())).collect())
+            texts(rules, &test.op, &values.map(|(_, value)| (fold(value), value.clone())).collect::<Vec<_>>())
         }
         field => {
             let kinds: &[SegmentKind] = match field {
@@ -81,12 +87,12 @@ fn holds(rules: &Ruleset, evidence: &Evidence, test: &Test) -> bool {
                     evidence.original[s.original.clone()].to_owned(),
                 )
             };
-            texts(rules, &test.op, segments.map(both).collect())
+            texts(rules, &test.op, &segments.map(both).collect::<Vec<_>>())
         }
     }
 }
 
-fn numbers(op: &Op, found: Vec<u32>) -> bool {
+fn numbers(op: &Op, found: &[u32]) -> bool {
     match op {
         Op::Number(ranges) => found.iter().any(|n| ranges.iter().any(|(a, b)| a <= n && n <= b)),
         Op::Present => !found.is_empty(),
@@ -95,10 +101,10 @@ fn numbers(op: &Op, found: Vec<u32>) -> bool {
     }
 }
 
-fn words(op: &Op, found: Option<String>) -> bool {
+fn words(op: &Op, found: Option<&str>) -> bool {
     match op {
-        Op::Is(word) => found.as_ref() == Some(&word.node),
-        Op::In(all) => all.iter().any(|word| found.as_ref() == Some(&word.node)),
+        Op::Is(word) => found == Some(word.node.as_str()),
+        Op::In(all) => all.iter().any(|word| found == Some(word.node.as_str())),
         Op::Present => found.is_some(),
         Op::Absent => found.is_none(),
         _ => false,
@@ -126,7 +132,7 @@ fn family(rules: &Ruleset, id: &str) -> String {
     of.map_or(id, |alias| &alias.family).to_owned()
 }
 
-fn texts(rules: &Ruleset, op: &Op, found: Vec<(String, String)>) -> bool {
+fn texts(rules: &Ruleset, op: &Op, found: &[(String, String)]) -> bool {
     let any = |test: &dyn Fn(&str) -> bool| found.iter().any(|(folded, _)| test(folded));
     let bare = |text: &str| text.strip_suffix(['.', '!']).unwrap_or(text).to_owned();
     let is = |wanted: &str| {
@@ -254,7 +260,7 @@ const WORDS: &[&str] =
 fn text() -> impl Strategy<Value = String> {
     let joint = prop::sample::select(vec![" ", "_", "-", "", ".", "!", "  ", "/"]);
     prop::collection::vec((prop::sample::select(WORDS), joint), 0..6)
-        .prop_map(|parts| parts.into_iter().map(|(word, joint)| format!("{word}{joint}")).collect())
+        .prop_map(|parts| parts.into_iter().flat_map(|(word, joint)| [word, joint]).collect())
 }
 
 fn phrase() -> impl Strategy<Value = Spanned<String>> {

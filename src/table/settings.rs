@@ -203,3 +203,96 @@ fn expected(kind: SettingValue, unit: Option<Unit>) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Config paths and variables, by name.
+    #[derive(Default)]
+    struct Given {
+        config: BTreeMap<&'static str, f64>,
+        by_provider: Vec<(String, f64)>,
+        env: BTreeMap<&'static str, &'static str>,
+    }
+
+    impl SettingSource for Given {
+        fn config(&self, path: &str) -> Option<f64> {
+            self.config.get(path).copied()
+        }
+        fn config_by_provider(&self, _: &str) -> Vec<(String, f64)> {
+            self.by_provider.clone()
+        }
+        fn env(&self, name: &str) -> Option<String> {
+            self.env.get(name).map(ToString::to_string)
+        }
+    }
+
+    fn setting(value: SettingValue, unit: Option<Unit>) -> Setting {
+        let external = |path: &str| Some(External { path: path.to_owned(), unit, span: Span::default() });
+        Setting {
+            name: "start".into(),
+            doc: None,
+            value,
+            from_config: external("a.b"),
+            by_provider: external("a.by"),
+            from_env: external("START"),
+            span: Span { start: 1, ..Span::default() },
+            set_by: None,
+        }
+    }
+
+    fn hours() -> Setting {
+        setting(SettingValue::Duration(Duration::from_hours(5)), Some(Unit::Hours))
+    }
+
+    #[test]
+    fn l2_environment_over_config_over_rules() {
+        let mut given = Given::default();
+        let value = |given: &Given, setting: &Setting| in_force(setting, given).unwrap();
+        assert_eq!(value(&given, &hours()).origin, Origin::Rules(hours().span));
+        let set = Setting { set_by: Some(Span { start: 7, ..Span::default() }), ..hours() };
+        assert_eq!(value(&given, &set).origin, Origin::Set(Span { start: 7, ..Span::default() }));
+        given.config.insert("a.b", 1.5);
+        let config = value(&given, &set);
+        assert_eq!(config.value, SettingValue::Duration(Duration::from_mins(90)));
+        assert_eq!(config.origin, Origin::Config("a.b".to_owned()));
+        given.env.insert("START", " Off ");
+        let env = value(&given, &set);
+        assert_eq!(env.value, SettingValue::Duration(Duration::ZERO));
+        assert_eq!(env.origin, Origin::Env("START".to_owned()));
+        given.env.insert("START", "");
+        assert_eq!(value(&given, &set).origin, Origin::Config("a.b".to_owned()), "empty is unset");
+    }
+
+    #[test]
+    fn e3_a_provider_may_have_its_own_start() {
+        let given = Given { by_provider: vec![("OpenAI".to_owned(), 2.0)], ..Given::default() };
+        let settings = Settings(vec![in_force(&hours(), &given).unwrap()]);
+        let slot = DurationSlot::Setting(SettingId(0));
+        assert_eq!(settings.duration(slot, Some("openai")), Duration::from_hours(2));
+        assert_eq!(settings.duration(slot, Some("groq")), Duration::from_hours(5));
+        assert_eq!(settings.duration(slot, None), Duration::from_hours(5));
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_errors_that_say_where() {
+        let count = setting(SettingValue::Count(1), None);
+        let config = |number| Given { config: [("a.b", number)].into(), ..Given::default() };
+        for number in [-1.0, 1.5, 1e12, f64::NAN] {
+            assert!(in_force(&count, &config(number)).is_err(), "{number}");
+        }
+        assert_eq!(in_force(&count, &config(3.0)).unwrap().value, SettingValue::Count(3));
+        assert_eq!(
+            in_force(&hours(), &config(-2.0)).unwrap_err().to_string(),
+            "config `a.b` is `-2`, but setting `start` takes a number of hours, 0 or more"
+        );
+        let env = Given { env: [("START", "soon")].into(), ..Given::default() };
+        assert_eq!(
+            in_force(&hours(), &env).unwrap_err().to_string(),
+            "environment variable `START` is `soon`, but setting `start` takes a number of hours, 0 or more, or `off`"
+        );
+    }
+}

@@ -96,19 +96,15 @@ fn window_words(table: &Table, window: Option<&WindowSlot>) -> String {
         Scope::Model => "model",
         Scope::Profile => "profile",
     };
-    let mut words =
-        format!("{} {scope} using {}", lane_word(window.lane), table.backoff_name(window.backoff));
-    if let Some(bounds) = window.until_reset {
-        words += &format!(
-            " until reset at least {} at most {}",
-            duration(table, bounds.at_least),
-            duration(table, bounds.at_most)
-        );
-    }
-    if let Some(after) = window.after {
-        words += &format!(" after {} in a row within {}", after.count, duration(table, after.within));
-    }
-    words
+    let until = window.until_reset.map_or_else(String::new, |bounds| {
+        let (least, most) = (duration(table, bounds.at_least), duration(table, bounds.at_most));
+        format!(" until reset at least {least} at most {most}")
+    });
+    let after = window.after.map_or_else(String::new, |after| {
+        format!(" after {} in a row within {}", after.count, duration(table, after.within))
+    });
+    let (lane, schedule) = (lane_word(window.lane), table.backoff_name(window.backoff));
+    format!("{lane} {scope} using {schedule}{until}{after}")
 }
 
 fn rotate_words(table: &Table, rotate: Option<RotateSlot>) -> String {

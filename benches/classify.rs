@@ -1,0 +1,258 @@
+//! Classification of the corpus, side by side: the table, a loop over the rules, one `RegexSet`;
+//! each with the shipped rules and with twenty times as many.
+//!
+//! `cargo bench --bench classify`. `item` rates are errors a second; `typical` is one error.
+
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+
+use std::{hint::black_box, sync::LazyLock};
+
+use divan::{Bencher, counter::ItemsCount};
+use pointsman::{
+    classify::Scratch,
+    lang::{
+        load,
+        source::{Span, Spanned},
+        tree::{Cond, Field, Op, Phrases, Quantifier, Ruleset, Test},
+    },
+    signal::{Evidence, Signal},
+    table::{NoSettings, Table},
+};
+
+#[path = "support/plain.rs"]
+mod plain;
+
+fn main() {
+    divan::main();
+}
+
+const TIMES: [usize; 2] = [1, 20];
+
+static SHIPPED: LazyLock<Ruleset> = LazyLock::new(|| match load::shipped() {
+    Ok((rules, _)) => rules,
+    Err(error) => panic!("the shipped rules do not load: {:?}", error.diagnostics),
+});
+
+static CORPUS: LazyLock<Vec<Signal>> = LazyLock::new(|| {
+    let lines = include_str!("../tests/corpus/field.jsonl").lines();
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    lines
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .map(|row| Signal {
+            provider: text(&row["provider"]),
+            status: row["status"].as_u64().and_then(|status| u16::try_from(status).ok()),
+            code: text(&row["code"]),
+            error_type: text(&row["errorType"]),
+            message: text(&row["message"]),
+            ..Signal::default()
+        })
+        .collect()
+});
+
+/// The shipped rules, each with `times - 1` variants before it that have phrases of their own.
+fn rules(times: usize) -> Ruleset {
+    let mut set = SHIPPED.clone();
+    set.rules = SHIPPED
+        .rules
+        .iter()
+        .flat_map(|rule| {
+            (1..times)
+                .map(move |number| {
+                    let mut variant = rule.clone();
+                    variant.name = format!("{}_{number}", rule.name).into();
+                    let mut changed = false;
+                    variant.when = vary(&rule.when, number, &mut changed);
+                    if !changed {
+                        variant.when =
+                            Cond::All(vec![variant.when, has(&format!("variant{number} {}", rule.name))]);
+                    }
+                    variant
+                })
+                .chain([rule.clone()])
+        })
+        .collect();
+    set
+}
+
+fn has(phrase: &str) -> Cond {
+    let phrase = Spanned { node: phrase.to_owned(), span: Span::default() };
+    let op = Op::Has(Quantifier::Any, Phrases::Inline(vec![phrase]));
+    Cond::Test(Test { field: Field::Text, op, span: Span::default() })
+}
+
+/// The condition with every phrase and expression changed.
+fn vary(cond: &Cond, number: usize, changed: &mut bool) -> Cond {
+    let all =
+        |parts: &[Cond], changed: &mut bool| parts.iter().map(|part| vary(part, number, changed)).collect();
+    match cond {
+        Cond::Always => Cond::Always,
+        Cond::All(parts) => Cond::All(all(parts, changed)),
+        Cond::Any(parts) => Cond::Any(all(parts, changed)),
+        Cond::Not(inner) => Cond::Not(Box::new(vary(inner, number, &mut false))),
+        Cond::Let(id, _) => vary(&SHIPPED.lets[id.index()].cond, number, changed),
+        Cond::Test(test) => {
+            let mut test = test.clone();
+            let suffixed = |text: &Spanned<String>| Spanned {
+                node: format!("{} v{number}", text.node),
+                span: text.span,
+            };
+            let before = test.op.clone();
+            test.op = match test.op {
+                Op::Has(quantifier, phrases) => {
+                    let entries = match &phrases {
+                        Phrases::Inline(entries) => entries,
+                        Phrases::List(id, _) => &SHIPPED.lists[id.index()].entries,
+                    };
+                    Op::Has(quantifier, Phrases::Inline(entries.iter().map(suffixed).collect()))
+                }
+                Op::Contains(part) => Op::Contains(suffixed(&part)),
+                Op::StartsWith(prefix) => Op::StartsWith(suffixed(&prefix)),
+                Op::Is(value)
+                    if !matches!(
+                        test.field,
+                        Field::Provider | Field::Model | Field::Body | Field::Aborted
+                    ) =>
+                {
+                    Op::Is(suffixed(&value))
+                }
+                Op::In(values)
+                    if !matches!(
+                        test.field,
+                        Field::Provider | Field::Model | Field::Body | Field::Aborted
+                    ) =>
+                {
+                    Op::In(values.iter().map(suffixed).collect())
+                }
+                Op::Matches(mut regex) => {
+                    regex.pattern = format!("v{number} (?:{})", regex.pattern);
+                    Op::Matches(regex)
+                }
+                op => op,
+            };
+            *changed |= test.op != before;
+            Cond::Test(test)
+        }
+    }
+}
+
+fn evidence(table: &Table) -> Vec<Evidence> {
+    CORPUS
+        .iter()
+        .map(|signal| {
+            let mut evidence = Evidence::default();
+            table.normalise(&signal.as_ref(), &mut evidence);
+            evidence
+        })
+        .collect()
+}
+
+/// The error whose text is of median length.
+fn typical() -> &'static Signal {
+    let mut sorted: Vec<&Signal> = CORPUS.iter().collect();
+    sorted.sort_by_key(|signal| signal.message.as_ref().map(String::len));
+    sorted[sorted.len() / 2]
+}
+
+mod whole {
+    //! From the host's error to the verdict.
+    use super::{Bencher, CORPUS, ItemsCount, NoSettings, Scratch, TIMES, Table, black_box, rules, typical};
+
+    #[divan::bench(args = TIMES)]
+    fn corpus(bencher: Bencher, times: usize) {
+        let table = Table::compile(rules(times), &NoSettings).unwrap();
+        let mut scratch = Scratch::default();
+        bencher.counter(ItemsCount::new(CORPUS.len())).bench_local(|| {
+            for signal in CORPUS.iter() {
+                black_box(table.classify(black_box(&signal.as_ref()), &mut scratch));
+            }
+        });
+    }
+
+    #[divan::bench(args = TIMES)]
+    fn one_typical(bencher: Bencher, times: usize) {
+        let table = Table::compile(rules(times), &NoSettings).unwrap();
+        let mut scratch = Scratch::default();
+        let signal = typical().as_ref();
+        bencher.bench_local(|| table.classify(black_box(&signal), &mut scratch));
+    }
+
+    #[divan::bench]
+    fn normalise_corpus(bencher: Bencher) {
+        let table = Table::compile(rules(1), &NoSettings).unwrap();
+        let mut evidence = super::Evidence::default();
+        bencher.counter(ItemsCount::new(CORPUS.len())).bench_local(|| {
+            for signal in CORPUS.iter() {
+                table.normalise(black_box(&signal.as_ref()), &mut evidence);
+            }
+        });
+    }
+}
+
+mod verdict {
+    //! From normalised evidence to the verdict, three ways.
+    use super::{
+        Bencher, CORPUS, ItemsCount, NoSettings, Scratch, TIMES, Table, black_box, evidence, plain, rules,
+    };
+
+    #[divan::bench(args = TIMES)]
+    fn table(bencher: Bencher, times: usize) {
+        let table = Table::compile(rules(times), &NoSettings).unwrap();
+        let errors = evidence(&table);
+        let mut scratch = Scratch::default();
+        bencher.counter(ItemsCount::new(CORPUS.len())).bench_local(|| {
+            for error in &errors {
+                black_box(table.classify_evidence(black_box(error), None, &mut scratch));
+            }
+        });
+    }
+
+    #[divan::bench(args = TIMES, sample_count = 10)]
+    fn rule_by_rule(bencher: Bencher, times: usize) {
+        let table = Table::compile(rules(times), &NoSettings).unwrap();
+        let errors = evidence(&table);
+        let plain = plain::Loop::new(table.ruleset());
+        bencher.counter(ItemsCount::new(CORPUS.len())).bench_local(|| {
+            for error in &errors {
+                black_box(plain.judge(black_box(error)));
+            }
+        });
+    }
+
+    #[divan::bench(args = TIMES, sample_count = 3, max_time = 20)]
+    fn regex_set(bencher: Bencher, times: usize) {
+        let table = Table::compile(rules(times), &NoSettings).unwrap();
+        let errors = evidence(&table);
+        let set = plain::set(table.ruleset());
+        bencher.counter(ItemsCount::new(CORPUS.len())).bench_local(|| {
+            for error in &errors {
+                for text in error.texts() {
+                    black_box(set.matches(black_box(text)));
+                }
+            }
+        });
+    }
+}
+
+mod compile {
+    //! From files to a table.
+    use super::{Bencher, NoSettings, TIMES, Table, load, rules};
+
+    #[divan::bench]
+    fn load(bencher: Bencher) {
+        bencher.bench(|| load::shipped().unwrap());
+    }
+
+    #[divan::bench(args = TIMES)]
+    fn table(bencher: Bencher, times: usize) {
+        bencher
+            .with_inputs(|| rules(times))
+            .bench_values(|rules| Table::compile(rules, &NoSettings).unwrap());
+    }
+
+    #[divan::bench]
+    fn warm(bencher: Bencher) {
+        bencher
+            .with_inputs(|| Table::compile(rules(1), &NoSettings).unwrap())
+            .bench_refs(|table| table.warm());
+    }
+}
