@@ -13,7 +13,7 @@ use super::{
     escape::shown_lines,
     explain,
     failure::{Failure, Outcome},
-    man, rules,
+    man, rules, test,
     world::World,
 };
 
@@ -43,6 +43,7 @@ enum Command {
     Check(check::Args),
     Classify(classify::Args),
     Explain(explain::Args),
+    Test(test::Args),
     Rules(rules::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -91,6 +92,7 @@ fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outco
         Command::Check(args) => check::run(args, global, world, out),
         Command::Classify(args) => classify::run(args, global, world, out),
         Command::Explain(args) => explain::run(args, global, world, out),
+        Command::Test(args) => test::run(args, global, world, out),
         Command::Rules(args) => rules::run(args, global, world, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => man::run(args, out),

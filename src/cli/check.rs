@@ -9,7 +9,7 @@ use super::{
     rulebook, sarif,
     world::World,
 };
-use crate::lang::diagnostic::render;
+use crate::{lang::diagnostic::render, verify};
 
 /// Check rules: syntax, names, types, patterns, policy, and everything that looks unintended
 #[derive(Debug, clap::Args)]
@@ -48,8 +48,11 @@ pub(super) fn run(
     let path = args.path.as_deref().or(global.rules.as_deref());
     let (sources, found, summary) = match rulebook::read(path)? {
         Ok((rules, found)) => {
+            let table = rulebook::compile(rules, world)?;
+            let found = verify::warnings(&table, found);
+            let rules = table.ruleset();
             let summary = format!("{} rules, {} buckets", rules.rules.len(), rules.buckets.len());
-            (rules.sources, found, summary)
+            (rules.sources.clone(), found, summary)
         }
         Err(failed) => (failed.sources, failed.diagnostics, String::new()),
     };

@@ -25,5 +25,6 @@ mod completions;
 mod explain;
 mod man;
 mod rules;
+mod test;
 
 pub use args::{Args, main};

@@ -1,0 +1,130 @@
+//! `test`: the examples, counterexamples and tests that stand in rule files.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use serde_json::json;
+
+use super::{
+    args::Global,
+    escape::Shown,
+    failure::{Failure, Outcome},
+    report::report,
+    rulebook,
+    world::World,
+};
+use crate::{
+    lang::{diagnostic::render, source::Sources},
+    table::Table,
+    verify::{self, Coverage, Report, coverage::Share},
+};
+
+/// Run the examples and tests of rule files
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A rule file, or a folder with `main.rules`; without it, the rules in force
+    path: Option<PathBuf>,
+    /// Say which rules, list entries and branches no case reaches
+    #[arg(long)]
+    coverage: bool,
+    /// With --coverage: fail when rules, entries or branches are reached less than this
+    #[arg(long, value_name = "PERCENT", requires = "coverage", value_parser = clap::value_parser!(u8).range(0..=100))]
+    min: Option<u8>,
+    /// How the outcome is printed
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Failures on stderr with the source, the rest on stdout
+    Human,
+    /// On stdout, one object a line
+    Json,
+}
+
+pub(super) fn run(
+    args: &Args,
+    global: &Global,
+    world: &World,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
+    let path = args.path.as_ref().or(global.rules.as_ref()).cloned();
+    let table = rulebook::load(&Global { rules: path }, world)?;
+    let tested = verify::run(&table);
+    let reached = if args.coverage {
+        let failed = |error: crate::table::TableError| Failure::Usage(error.to_string());
+        Some(verify::coverage(&table).map_err(failed)?)
+    } else {
+        None
+    };
+    match args.format {
+        Format::Human => human(&table, &tested, reached.as_ref(), world, out)?,
+        Format::Json => json_lines(&table, &tested, reached.as_ref(), out)?,
+    }
+    let enough = reached.is_none_or(|reached| reached.least() >= args.min.unwrap_or(0).into());
+    Ok(Outcome::of(tested.passed() && enough))
+}
+
+fn human(
+    table: &Table,
+    tested: &Report,
+    reached: Option<&Coverage>,
+    world: &World,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let sources = &table.ruleset().sources;
+    report(&tested.failures, sources, world);
+    let failed = tested.failures.len();
+    match failed {
+        0 => writeln!(out, "{} cases, all as expected", tested.cases)?,
+        _ => writeln!(out, "{} cases, {failed} not as expected", tested.cases)?,
+    }
+    let Some(reached) = reached else { return Ok(()) };
+    for (share, what) in
+        [(reached.rules, "rules"), (reached.entries, "list entries"), (reached.branches, "branches")]
+    {
+        writeln!(out, "{what}: {} of {} reached, {} %", share.reached, share.total, share.percent())?;
+    }
+    for place in &reached.unreached {
+        writeln!(
+            out,
+            "{}: {} is reached by no case",
+            Shown(&sources.locate(place.span)),
+            Shown(&place.what)
+        )?;
+    }
+    Ok(())
+}
+
+fn json_lines(
+    table: &Table,
+    tested: &Report,
+    reached: Option<&Coverage>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let sources: &Sources = &table.ruleset().sources;
+    for failure in &tested.failures {
+        serde_json::to_writer(&mut *out, &render::json(failure, sources))?;
+        writeln!(out)?;
+    }
+    let mut end = json!({ "cases": tested.cases, "failed": tested.failures.len() });
+    if let (Some(reached), Some(end)) = (reached, end.as_object_mut()) {
+        let share = |share: Share| json!({ "reached": share.reached, "total": share.total });
+        let unreached = reached.unreached.iter();
+        let unreached =
+            unreached.map(|place| json!({ "at": sources.locate(place.span), "what": place.what }));
+        end.insert(
+            "coverage".into(),
+            json!({
+                "rules": share(reached.rules),
+                "entries": share(reached.entries),
+                "branches": share(reached.branches),
+                "unreached": unreached.collect::<Vec<_>>(),
+            }),
+        );
+    }
+    writeln!(out, "{end}")
+}
