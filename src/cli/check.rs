@@ -1,7 +1,13 @@
-//! `check`: what is wrong with rule files.
+//! `check`: what is wrong with rule files, and with a host's configuration beside them.
 
-use std::{io::Write, path::PathBuf};
+mod config;
 
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use self::config::Remark;
 use super::{
     args::Global,
     failure::{Failure, Outcome},
@@ -9,13 +15,22 @@ use super::{
     rulebook, sarif,
     world::World,
 };
-use crate::{lang::diagnostic::render, verify};
+use crate::{
+    lang::{
+        diagnostic::{Diagnostics, Severity, render},
+        source::Sources,
+    },
+    verify,
+};
 
 /// Check rules: syntax, names, types, patterns, policy, and everything that looks unintended
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A rule file, or a folder with `main.rules`; without it, the rules in force
     path: Option<PathBuf>,
+    /// A host's configuration (YAML or JSON) to check beside the rules
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// How findings are printed
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -29,6 +44,7 @@ enum Format {
     /// On stderr, with the source
     Human,
     /// On stdout, one object a line
+    #[value(alias = "jsonl")]
     Json,
     /// On stdout, SARIF 2.1.0
     Sarif,
@@ -39,6 +55,16 @@ enum Deny {
     Warnings,
 }
 
+/// Everything that was found.
+#[derive(Default)]
+struct Findings {
+    sources: Sources,
+    rules: Diagnostics,
+    config: Vec<Remark>,
+    /// What is there, when the rules load.
+    summary: String,
+}
+
 pub(super) fn run(
     args: &Args,
     global: &Global,
@@ -46,36 +72,79 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<Outcome, Failure> {
     let path = args.path.as_deref().or(global.rules.as_deref());
-    let (sources, found, summary) = match rulebook::read(path)? {
-        Ok((rules, found)) => {
-            let table = rulebook::compile(rules, world)?;
-            let found = verify::warnings(&table, found);
-            let rules = table.ruleset();
-            let summary = format!("{} rules, {} buckets", rules.rules.len(), rules.buckets.len());
-            (rules.sources.clone(), found, summary)
-        }
-        Err(failed) => (failed.sources, failed.diagnostics, String::new()),
-    };
-    let (errors, warnings) = found.count();
+    let found = find(path, args.config.as_deref(), world)?;
     match args.format {
-        Format::Human => {
-            report(&found, &sources, world);
-            let name = rulebook::name(path);
-            let counts = if found.is_empty() { summary } else { counted(errors, warnings) };
-            world.say(&format!("{name}: {counts}"));
+        Format::Human => found.human(&rulebook::name(path), world),
+        Format::Json => found.json(out)?,
+        Format::Sarif => found.sarif(out)?,
+    }
+    let (errors, warnings) = found.count();
+    Ok(Outcome::of(errors == 0 && (warnings == 0 || args.deny != Some(Deny::Warnings))))
+}
+
+fn find(path: Option<&Path>, config: Option<&Path>, world: &World) -> Result<Findings, Failure> {
+    let mut found = Findings::default();
+    let settings = match config {
+        Some(config) => {
+            let (settings, remarks) = config::read(config)?;
+            found.config = remarks;
+            settings.zip(Some(config))
         }
-        Format::Json => {
-            for found in &found {
-                serde_json::to_writer(&mut *out, &render::json(found, &sources))
-                    .map_err(std::io::Error::from)?;
-                writeln!(out)?;
-            }
+        None => None,
+    };
+    match rulebook::read(path)? {
+        Ok((rules, warnings)) => {
+            let table = match settings {
+                Some((settings, path)) => config::compile(rules, &settings, path, world, &mut found.config)?,
+                None => rulebook::compile(rules, world)?,
+            };
+            found.rules = verify::warnings(&table, warnings);
+            let rules = table.ruleset();
+            found.summary = format!("{} rules, {} buckets", rules.rules.len(), rules.buckets.len());
+            found.sources = rules.sources.clone();
         }
-        Format::Sarif => {
-            let log = sarif::log(&found, &sources);
-            serde_json::to_writer_pretty(&mut *out, &log).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+        Err(failed) => {
+            found.rules = failed.diagnostics;
+            found.sources = failed.sources;
         }
     }
-    Ok(Outcome::of(errors == 0 && (warnings == 0 || args.deny != Some(Deny::Warnings))))
+    Ok(found)
+}
+
+impl Findings {
+    /// Errors and warnings.
+    fn count(&self) -> (usize, usize) {
+        let (errors, warnings) = self.rules.count();
+        let in_config = self.config.iter().filter(|remark| remark.severity == Severity::Error).count();
+        (errors + in_config, warnings + self.config.len() - in_config)
+    }
+
+    fn human(&self, name: &str, world: &World) {
+        report(&self.rules, &self.sources, world);
+        for remark in &self.config {
+            world.say(&remark.line());
+        }
+        let counts = match self.count() {
+            (0, 0) => format!("{}, nothing to complain about", self.summary),
+            (errors, warnings) => counted(errors, warnings),
+        };
+        world.say(&format!("{name}: {counts}"));
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        for found in &self.rules {
+            serde_json::to_writer(&mut *out, &render::json(found, &self.sources))?;
+            writeln!(out)?;
+        }
+        for remark in &self.config {
+            writeln!(out, "{}", remark.json())?;
+        }
+        Ok(())
+    }
+
+    fn sarif(&self, out: &mut dyn Write) -> io::Result<()> {
+        let config = self.config.iter().map(Remark::sarif).collect();
+        serde_json::to_writer_pretty(&mut *out, &sarif::log(&self.rules, &self.sources, config))?;
+        writeln!(out)
+    }
 }

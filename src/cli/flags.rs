@@ -1,8 +1,8 @@
 //! One error, given by flags.
 
-use std::{io::Read as _, path::PathBuf};
+use std::path::PathBuf;
 
-use super::{failure::Failure, jsonl, lines::LONGEST};
+use super::{failure::Failure, input, jsonl};
 use crate::signal::{Aborted, Signal};
 
 /// An error, described by flags instead of a file
@@ -70,7 +70,7 @@ impl ErrorFlags {
         if !self.describes_one() {
             return Ok(None);
         }
-        let body = self.body.as_ref().map(read_body).transpose()?;
+        let body = self.body.as_deref().map(input::text).transpose()?;
         let (message, details) = match (&self.message, body) {
             (Some(message), body) => (Some(message.clone()), body.into_iter().collect()),
             (None, body) => (body, Vec::new()),
@@ -89,19 +89,6 @@ impl ErrorFlags {
             received_at: None,
         }))
     }
-}
-
-/// As much of a body as any line may hold.
-fn read_body(path: &PathBuf) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let limit = u64::try_from(LONGEST).unwrap_or(u64::MAX);
-    let read = if path.as_os_str() == "-" {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
-    };
-    read.map_err(|error| Failure::Read { path: path.clone(), error })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn header(text: &str) -> Result<(String, String), String> {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{failure::Failure, world::World};
+use super::{failure::Failure, lines::LONGEST, world::World};
 
 /// A file, or stdin.
 pub(super) struct Input {
@@ -39,4 +39,21 @@ impl Input {
         let name = self.name;
         (self.reader, move |error| Failure::Read { path: name.clone(), error })
     }
+}
+
+/// The text of a whole file (or of stdin, as `-`), as much of it as any line may hold. What is not
+/// UTF-8 is replaced.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn text(path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    let read = if path.as_os_str() == "-" {
+        io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::Read { path: path.to_owned(), error })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -7,8 +7,8 @@ use crate::lang::{
     source::{Sources, Span},
 };
 
-/// One run with all findings and the rules (codes) that they belong to.
-pub(super) fn log(diagnostics: &Diagnostics, sources: &Sources) -> Value {
+/// One run with all findings, the rules (codes) that they belong to, and results from elsewhere.
+pub(super) fn log(diagnostics: &Diagnostics, sources: &Sources, more: Vec<Value>) -> Value {
     let mut used: Vec<_> = diagnostics.iter().map(|found| found.code).collect();
     used.sort_by_key(|code| code.id);
     used.dedup();
@@ -23,7 +23,7 @@ pub(super) fn log(diagnostics: &Diagnostics, sources: &Sources) -> Value {
             })
         })
         .collect();
-    let results: Vec<Value> = diagnostics.iter().map(|found| result(found, sources)).collect();
+    let results: Vec<Value> = diagnostics.iter().map(|found| result(found, sources)).chain(more).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -87,7 +87,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// A path as a relative reference: what may not stand in one is percent-encoded.
-fn uri(path: &str) -> String {
+pub(super) fn uri(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
