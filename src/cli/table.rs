@@ -73,8 +73,11 @@ impl Table {
         if self.rows.len() > PORTION { self.flush(out) } else { Ok(()) }
     }
 
-    /// Prints what has been collected.
+    /// Prints what has been collected; the head waits for a first row.
     pub(super) fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.widths.is_empty() && self.rows.len() < 2 {
+            return Ok(());
+        }
         for row in &self.rows {
             self.widths.resize(self.widths.len().max(row.len()), 0);
             for (width, cell) in self.widths.iter_mut().zip(row) {

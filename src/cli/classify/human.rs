@@ -22,11 +22,12 @@ use crate::{
     time::{Timestamp, format_duration},
 };
 
-/// Terminals from this width on get the column with the rule's place.
-const WIDE: usize = 150;
+/// Terminals from these widths on get a column with the reaction, and one with the rule's place.
+const WITH_REACTION: usize = 130;
+const WITH_PLACE: usize = 160;
 
 /// Columns of an id.
-const LONGEST_ID: usize = 28;
+const LONGEST_ID: usize = 20;
 
 /// As much of a message as any terminal shows.
 const LONGEST_MESSAGE: usize = 400;
@@ -35,7 +36,7 @@ const LONGEST_MESSAGE: usize = 400;
 pub(super) struct Human<'t> {
     table: &'t Table,
     columns: Columns,
-    wide: bool,
+    width: usize,
     counts: BTreeMap<&'t str, u64>,
     unmatched: u64,
     unreadable: u64,
@@ -43,15 +44,12 @@ pub(super) struct Human<'t> {
 
 impl<'t> Human<'t> {
     pub(super) fn new(table: &'t Table, world: &World) -> Self {
-        let wide = world.width >= WIDE;
-        let mut head = vec!["error", "bucket", "rule", "reaction", "message"];
-        if wide {
-            head.insert(3, "at");
-        }
+        let width = world.width;
+        let head = optional(width, ["error", "bucket", "rule", "reaction", "at", "message"]);
         Self {
             table,
-            columns: Columns::new(&head, world.width, world.stdout_colour()),
-            wide,
+            columns: Columns::new(&head, width, world.stdout_colour()),
+            width,
             counts: BTreeMap::new(),
             unmatched: 0,
             unreadable: 0,
@@ -77,28 +75,26 @@ impl<'t> Human<'t> {
         };
         let rule = verdict.rule.map(|rule| self.table.rule(rule));
         self.unmatched += u64::from(rule.is_none());
-        let mut cells = vec![
+        let at = rule.map(|rule| self.table.locate(rule.span)).unwrap_or_default();
+        let cells = [
             Cell::plain(name(id, line)),
             Cell::styled(bucket, style),
             rule.map_or(Cell::styled("no rule", Style::Dim), |rule| Cell::plain(&*rule.name)),
             Cell::styled(says(reaction, verdict, now), style),
+            Cell::styled(Shown(&at).to_string(), Style::Dim),
             Cell::styled(message(evidence), Style::Dim),
         ];
-        if self.wide {
-            let at = rule.map(|rule| self.table.locate(rule.span)).unwrap_or_default();
-            cells.insert(3, Cell::styled(Shown(&at).to_string(), Style::Dim));
-        }
-        self.columns.row(cells, out)
+        self.columns.row(optional(self.width, cells), out)
     }
 
     pub(super) fn error(&mut self, line: u64, error: &str, out: &mut dyn Write) -> io::Result<()> {
         self.unreadable += 1;
-        let mut cells = vec![Cell::default(); if self.wide { 5 } else { 4 }];
-        cells.push(Cell::styled(Shown(error).to_string(), Style::Bad));
-        if let Some(first) = cells.first_mut() {
+        let mut cells: [Cell; 6] = Default::default();
+        if let [first, .., last] = &mut cells {
             *first = Cell::styled(format!("line {line}"), Style::Bad);
+            *last = Cell::styled(Shown(error).to_string(), Style::Bad);
         }
-        self.columns.row(cells, out)
+        self.columns.row(optional(self.width, cells), out)
     }
 
     pub(super) fn flush(&mut self, out: &mut dyn Write) -> io::Result<()> {
@@ -123,6 +119,15 @@ impl<'t> Human<'t> {
         }
         Ok(())
     }
+}
+
+/// The columns that a terminal of this width has room for.
+fn optional<T>(width: usize, [error, bucket, rule, reaction, at, message]: [T; 6]) -> Vec<T> {
+    let mut columns = vec![error, bucket, rule];
+    columns.extend((width >= WITH_REACTION).then_some(reaction));
+    columns.extend((width >= WITH_PLACE).then_some(at));
+    columns.push(message);
+    columns
 }
 
 /// The id as the user knows it, else the line's number.
