@@ -18,10 +18,10 @@ use pointsman::{
 };
 use secrecy::ExposeSecret;
 
-pub const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
-pub const MINUTE: Duration = Duration::from_mins(1);
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+pub(crate) const MINUTE: Duration = Duration::from_mins(1);
 
-pub fn profile(id: &str) -> Profile {
+pub(crate) fn profile(id: &str) -> Profile {
     Profile {
         id: ProfileId(id.into()),
         provider: id.split(':').next().unwrap().into(),
@@ -35,7 +35,7 @@ pub fn profile(id: &str) -> Profile {
     }
 }
 
-pub fn limited(id: &str, model: &str, at: Timestamp) -> Change {
+pub(crate) fn limited(id: &str, model: &str, at: Timestamp) -> Change {
     let schedule = Schedule::new("short", Steps::List([1, 5, 25, 60].map(|n| n * MINUTE).to_vec()));
     let window = WindowIntent {
         lane: Lane::Cooldown,
@@ -55,7 +55,7 @@ pub fn limited(id: &str, model: &str, at: Timestamp) -> Change {
     })
 }
 
-pub fn answered(id: &str, model: &str, at: Timestamp) -> Change {
+pub(crate) fn answered(id: &str, model: &str, at: Timestamp) -> Change {
     Change::Success(Success {
         profile: ProfileId(id.into()),
         model: Some(model.into()),
@@ -65,7 +65,7 @@ pub fn answered(id: &str, model: &str, at: Timestamp) -> Change {
     })
 }
 
-pub fn chosen(model: &str, source: Option<SelectionSource>) -> Override {
+pub(crate) fn chosen(model: &str, source: Option<SelectionSource>) -> Override {
     let candidate = |model: &str| Candidate { provider: "openai".into(), model: model.into() };
     let origin = (source == Some(SelectionSource::Auto)).then(|| Origin {
         candidate: candidate("primary"),
@@ -83,11 +83,11 @@ pub fn chosen(model: &str, source: Option<SelectionSource>) -> Override {
     }
 }
 
-pub fn batch(session: &str, changes: Vec<Change>) -> Batch {
+pub(crate) fn batch(session: &str, changes: Vec<Change>) -> Batch {
     Batch { session: Some(session.into()), changes }
 }
 
-pub fn usage(view: &View, id: &str) -> Usage {
+pub(crate) fn usage(view: &View, id: &str) -> Usage {
     Usage::clone(&view.profile(&ProfileId(id.into())).unwrap().usage)
 }
 

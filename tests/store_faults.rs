@@ -1,1 +1,423 @@
-//! The SQLite store under bad conditions.
+//! The SQLite store under bad conditions: many processes, SIGKILL, damaged, locked, read-only, newer
+//! files and full disks. `POINTSMAN_LONG_TESTS=1` makes the runs long.
+
+#![cfg(all(feature = "sqlite", unix))]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "processes are told what to do by the environment and stop by the clock"
+)]
+
+use std::{
+    env,
+    io::{BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use pointsman::{
+    lang::policy::SelectionSource,
+    state::{
+        change::*,
+        model::*,
+        sqlite::SqliteStore,
+        store::{Store, StoreError},
+        view::{View, ViewQuery},
+    },
+    time::Timestamp,
+};
+use rusqlite::Connection;
+
+use crate::store::{MINUTE, START, answered, batch, chosen, limited, profile, usage};
+
+fn long() -> bool {
+    env::var("POINTSMAN_LONG_TESTS").is_ok_and(|value| value != "0")
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap())
+}
+
+fn look(store: &SqliteStore, session: &str) -> View {
+    store.view(&ViewQuery { session: Some(session) }, now()).unwrap()
+}
+
+/// A file with one profile, as if written before; START is far enough in the past of no test.
+fn file_with_profile(folder: &Path) -> PathBuf {
+    let path = folder.join("agent.sqlite");
+    SqliteStore::open(&path).unwrap().put_profile(&profile("openai:a")).unwrap();
+    path
+}
+
+// Child processes: this test binary again, told by the environment what to do.
+
+const ROLE: &str = "POINTSMAN_TEST_ROLE";
+const FILE: &str = "POINTSMAN_TEST_FILE";
+const NAME: &str = "POINTSMAN_TEST_NAME";
+
+fn role(role: &str, file: &Path, name: &str) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    as_role(&mut command, role, file, name);
+    command
+}
+
+fn as_role(command: &mut Command, role: &str, file: &Path, name: &str) {
+    command.args(["--exact", "store_faults::child", "--nocapture"]);
+    command.env(ROLE, role).env(FILE, file).env(NAME, name);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+}
+
+/// Lines that the child says for its parent begin with this.
+const SAYS: &str = "child says ";
+
+fn say(what: impl std::fmt::Display) {
+    let mut out = std::io::stdout().lock();
+    out.write_all(format!("{SAYS}{what}\n").as_bytes()).unwrap();
+    out.flush().unwrap();
+}
+
+fn said(child: Child) -> Vec<String> {
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text.lines().filter_map(|line| line.split_once(SAYS)).map(|(_, what)| what.to_owned()).collect()
+}
+
+/// No test by itself: the part that child processes play.
+#[test]
+fn child() {
+    let Ok(role) = env::var(ROLE) else { return };
+    let (file, name) = (PathBuf::from(env::var(FILE).unwrap()), env::var(NAME).unwrap());
+    match role.as_str() {
+        "hammer" => hammer(&file, &name),
+        "count" => count(&file),
+        "fill" => fill(&file),
+        "open" => {
+            say(SqliteStore::open(&file).map_or_else(|error| error.to_string(), |_| "opened".to_owned()))
+        }
+        "open read-only" => say(SqliteStore::open_read_only(&file).map_or_else(
+            |error| error.to_string(),
+            |store| format!("{} profiles", look(&store, "s").profiles.len()),
+        )),
+        other => panic!("no role `{other}`"),
+    }
+}
+
+/// Fails, answers, chooses and reopens until time is up; says how often.
+fn hammer(file: &Path, name: &str) {
+    let end = Instant::now() + if long() { Duration::from_secs(10) } else { Duration::from_secs(3) };
+    let (mut failures, mut won, mut lost, mut own) = (0, 0, 0, None);
+    let mut store = SqliteStore::open(file).unwrap();
+    while Instant::now() < end {
+        let changes = vec![limited("openai:a", name, now()), limited("openai:b", "m", now())];
+        let applied = store.apply(&batch(name, changes), now()).unwrap();
+        assert!(applied.outcomes.iter().all(|outcome| *outcome != Outcome::UnknownProfile));
+        failures += 1;
+
+        let there = look(&store, "shared");
+        let expect = Expect::of(there.session.selected.as_ref());
+        let new = chosen(&format!("{name}-{won}"), Some(SelectionSource::Auto));
+        let select = Change::Select { expect, new: Some(new) };
+        if store.apply(&batch("shared", vec![select]), now()).unwrap().conflict {
+            lost += 1
+        } else {
+            won += 1
+        }
+
+        let mine = chosen(&format!("own-{failures}"), Some(SelectionSource::User));
+        let select = Change::Select { expect: Expect::of(own.as_ref()), new: Some(mine.clone()) };
+        assert!(!store.apply(&batch(name, vec![select]), now()).unwrap().conflict, "nobody else writes here");
+        own = Some(mine);
+
+        store.apply(&batch(name, vec![answered("openai:c", "m", now())]), now()).unwrap();
+        if failures % 20 == 0 {
+            store = SqliteStore::open(file).unwrap();
+        }
+    }
+    say(format!("{failures} {won} {lost}"));
+}
+
+#[test]
+fn eight_processes_lose_no_count_and_break_no_override() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.sqlite");
+    let store = SqliteStore::open(&path).unwrap();
+    for id in ["openai:a", "openai:b", "openai:c"] {
+        store.put_profile(&profile(id)).unwrap();
+    }
+    let names: Vec<_> = (0..8).map(|n| format!("p{n}")).collect();
+    let children: Vec<_> = names.iter().map(|name| role("hammer", &path, name).spawn().unwrap()).collect();
+    let (mut failures, mut won, mut lost) = (0, 0, 0);
+    for (child, name) in children.into_iter().zip(&names) {
+        let line = said(child).pop().expect("it says its counts");
+        let counts: Vec<u32> = line.split(' ').map(|n| n.parse().unwrap()).collect();
+        let [f, w, l] = counts[..] else { panic!("{line}") };
+        (failures, won, lost) = (failures + f, won + w, lost + l);
+        let own = look(&store, name).session.selected.clone().unwrap();
+        assert_eq!(own.candidate.model, format!("own-{f}"), "{name}'s last choice stands");
+    }
+    println!("{failures} rounds of all, {won} choices won, {lost} lost");
+    let view = look(&store, "shared");
+    for id in ["openai:a", "openai:b"] {
+        assert_eq!(usage(&view, id).failure_counts["rate_limit"], failures, "{id}");
+    }
+    assert_eq!(view.session.revision, u64::from(won), "every won choice is one change");
+    assert_eq!(usage(&view, "openai:a").windows.len(), 8, "a window for each model");
+    assert!(usage(&view, "openai:c").last_used.is_some());
+    assert!(failures > 40, "they did hammer: {failures}");
+    sound(&path);
+}
+
+fn sound(path: &Path) {
+    let db = Connection::open(path).unwrap();
+    let verdict: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(verdict, "ok");
+}
+
+/// Counts up, saying each acknowledged count, until it is killed.
+fn count(file: &Path) {
+    let store = SqliteStore::open(file).unwrap();
+    store.put_profile(&profile("openai:a")).unwrap();
+    loop {
+        let new = chosen("kept", Some(SelectionSource::User));
+        let select = Change::Select { expect: Expect::Anything, new: Some(new) };
+        let changes = vec![select, limited("openai:a", "m", now())];
+        let applied = store.apply(&batch("s", changes), now()).unwrap();
+        say(usage(&applied.view, "openai:a").error_count);
+    }
+}
+
+#[test]
+fn killed_at_any_moment_it_holds_every_acknowledged_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let rounds = if long() { 200 } else { 24 };
+    let mut dice = 0x2545_f491_4f6c_dd1d_u64;
+    let mut acknowledged = 0;
+    let mut path = folder.path().join("0.sqlite");
+    for round in 0..rounds {
+        if round % 6 == 0 {
+            // A new file, so that creating it is interrupted too.
+            path = folder.path().join(format!("{round}.sqlite"));
+            acknowledged = 0;
+        }
+        let mut child = role("count", &path, "count").spawn().unwrap();
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        thread::sleep(Duration::from_micros((dice >> 33) % 60_000));
+        child.kill().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        for line in out.lines() {
+            if let Some((_, count)) = line.unwrap().split_once(SAYS) {
+                acknowledged = count.parse::<u32>().unwrap_or(acknowledged).max(acknowledged);
+            }
+        }
+        let mut error = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        assert!(!error.contains("panicked"), "{error}");
+        child.wait().unwrap();
+
+        let store = SqliteStore::open(&path).unwrap();
+        let view = look(&store, "s");
+        let found =
+            view.profile(&ProfileId("openai:a".into())).map_or(0, |profile| profile.usage.error_count);
+        assert!(found >= acknowledged, "round {round}: {acknowledged} were acknowledged, {found} are there");
+        assert!(found <= acknowledged + 1, "at most the one whose word was cut off");
+        assert_eq!(view.session.selected.is_some(), found > 0, "a batch is there whole, or not");
+        acknowledged = found;
+        drop(store);
+        sound(&path);
+    }
+}
+
+#[test]
+fn a_damaged_file_is_named_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let garbage = folder.path().join("garbage.sqlite");
+    let bytes = b"this is no database, but somebody's diary ".repeat(400);
+    std::fs::write(&garbage, &bytes).unwrap();
+    let error = SqliteStore::open(&garbage).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+    assert!(error.to_string().contains("garbage.sqlite"), "{error}");
+    assert_eq!(std::fs::read(&garbage).unwrap(), bytes, "nothing of it is lost");
+
+    let path = file_with_profile(folder.path());
+    let mut bytes = std::fs::read(&path).unwrap();
+    let page = 4096;
+    let end = bytes.len();
+    bytes[page..end].fill(0xa5);
+    std::fs::write(&path, &bytes).unwrap();
+    let error = SqliteStore::open(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+
+    let cut = folder.path().join("cut.sqlite");
+    std::fs::write(&cut, &bytes[..page + 100]).unwrap();
+    assert!(matches!(SqliteStore::open(&cut).unwrap_err(), StoreError::Corrupt { .. }));
+}
+
+#[test]
+fn an_empty_file_is_a_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.sqlite");
+    std::fs::write(&path, "").unwrap();
+    SqliteStore::open(&path).unwrap().put_profile(&profile("openai:a")).unwrap();
+}
+
+#[test]
+fn another_programs_database_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.sqlite");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE mail (body TEXT)").unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let error = SqliteStore::open(&path).unwrap_err();
+    assert!(error.to_string().contains("another program's database"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_newer_schema_is_refused_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    for error in [SqliteStore::open(&path).unwrap_err(), SqliteStore::open_read_only(&path).unwrap_err()] {
+        assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error:?}");
+        assert!(error.to_string().contains("newer"), "{error}");
+    }
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 1).unwrap();
+    assert_eq!(look(&SqliteStore::open(&path).unwrap(), "s").profiles.len(), 1);
+}
+
+#[test]
+fn a_missing_folder_and_a_folder_as_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().join("no/such/folder.sqlite"), folder.path().to_owned()] {
+        let error = SqliteStore::open(&path).unwrap_err();
+        assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
+    }
+    let error = SqliteStore::open_read_only(&folder.path().join("none.sqlite")).unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
+    assert!(!folder.path().join("none.sqlite").exists(), "reading creates nothing");
+}
+
+#[test]
+fn a_held_file_can_be_read_and_says_who_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    let store = SqliteStore::open_patiently(&path, Duration::from_millis(50)).unwrap();
+    let holder = Connection::open(&path).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let change = batch("s", vec![limited("openai:a", "m", now())]);
+    let error = store.apply(&change, now()).unwrap_err();
+    assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
+    assert_eq!(usage(&look(&store, "s"), "openai:a").error_count, 0, "reading goes on");
+    holder.execute_batch("COMMIT").unwrap();
+    store.apply(&change, now()).unwrap();
+    assert_eq!(usage(&look(&store, "s"), "openai:a").error_count, 1);
+}
+
+#[test]
+fn a_read_only_store_reads_and_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    let store = SqliteStore::open_read_only(&path).unwrap();
+    assert_eq!(look(&store, "s").profiles.len(), 1);
+    let error = store.apply(&batch("s", vec![limited("openai:a", "m", now())]), now()).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
+    let used = Change::Used { profile: ProfileId("openai:a".into()), at: now() };
+    store.apply(&batch("s", vec![used]), now()).unwrap();
+    assert_eq!(usage(&look(&store, "s"), "openai:a").error_count, 0);
+    assert_eq!(usage(&look(&SqliteStore::open(&path).unwrap(), "s"), "openai:a"), Usage::default());
+}
+
+/// As another user, if the tests may become one (they run as root).
+#[test]
+fn a_file_that_may_not_be_written_is_read_only() {
+    use std::os::unix::{
+        fs::{PermissionsExt, chown},
+        process::CommandExt,
+    };
+    const NOBODY: u32 = 65_534;
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    if chown(&path, Some(NOBODY), None).is_err() {
+        println!("skipped: only root can become another user");
+        return;
+    }
+    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();
+    // The test binary may lie where nobody may go.
+    let copy = folder.path().join("child");
+    std::fs::copy(env::current_exe().unwrap(), &copy).unwrap();
+    let run = |what| {
+        let mut command = Command::new(&copy);
+        as_role(&mut command, what, &path, "nobody");
+        command.uid(NOBODY).current_dir("/");
+        command.spawn().map(said)
+    };
+    let Ok(lines) = run("open") else {
+        println!("skipped: the system does not let us");
+        return;
+    };
+    assert!(lines.concat().contains("is read-only"), "{lines:?}");
+    assert_eq!(run("open read-only").unwrap(), ["1 profiles"]);
+}
+
+/// Stores profiles until there is no room, then says how many are there and why it ended.
+fn fill(file: &Path) {
+    let store = SqliteStore::open(file).unwrap();
+    for n in 0.. {
+        let mut one = profile(&format!("openai:{n}"));
+        one.extra.insert("filler".into(), "x".repeat(5_000).into());
+        match store.put_profile(&one) {
+            Ok(_) => {}
+            Err(StoreError::Full { .. }) => {
+                say(format!("full {n}"));
+                assert_eq!(look(&store, "s").profiles.len(), n, "reading goes on");
+                return;
+            }
+            Err(other) => {
+                say(format!("other {other}"));
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_size_limit_is_a_full_disk_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.sqlite");
+    drop(SqliteStore::open(&path).unwrap());
+    let mut shell = Command::new("sh");
+    // Blocks of 512 or 1024 bytes, as the shell counts: about a megabyte at most.
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 1000; exec \"$0\" \"$@\""]).arg(env::current_exe().unwrap());
+    as_role(&mut shell, "fill", &path, "fill");
+    let lines = said(shell.spawn().unwrap());
+    let stored: usize =
+        lines.concat().strip_prefix("full ").unwrap_or_else(|| panic!("{lines:?}")).parse().unwrap();
+    assert!(stored > 3, "{stored}");
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(look(&store, "s").profiles.len(), stored, "every acknowledged one is there");
+    store.put_profile(&profile("openai:more")).unwrap();
+    sound(&path);
+}
+
+#[test]
+fn a_clock_that_jumps_a_year_either_way_leaves_nobody_blocked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    let year = 365 * 24 * 60 * MINUTE;
+    for jump in [START.after(year), START.before(year)] {
+        let store = SqliteStore::open(&path).unwrap();
+        store.apply(&batch("s", vec![limited("openai:a", "m", jump)]), jump).unwrap();
+        drop(store);
+        let store = SqliteStore::open(&path).unwrap();
+        store.view(&ViewQuery::default(), START).unwrap();
+        let later = START.after(61 * MINUTE);
+        let view = store.view(&ViewQuery::default(), later).unwrap();
+        assert_eq!(usage(&view, "openai:a").blocked_until(Some("m"), later), None);
+        let other = SqliteStore::open(&path).unwrap().view(&ViewQuery::default(), later).unwrap();
+        assert_eq!(usage(&other, "openai:a"), usage(&view, "openai:a"), "the cut is stored");
+    }
+}
