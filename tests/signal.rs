@@ -1,6 +1,4 @@
 //! Normalisation: what an error's evidence is (D13, D14; the language's section on matching).
-#![expect(clippy::indexing_slicing, reason = "a test may panic")]
-
 use pointsman::signal::{
     Body, Evidence, Headers, Normaliser, SegmentKind, Signal, SignalRef, TEXT_LIMIT, Texts,
 };
@@ -291,6 +289,8 @@ fn only_the_head_and_the_tail_of_a_huge_text_are_read() {
     assert!(evidence.folded.starts_with("start é"));
     assert!(evidence.folded.ends_with("é end\0"));
     assert!(!message(&"x".repeat(TEXT_LIMIT)).cut);
+    let split = message(&format!("x{}", "402:".repeat(TEXT_LIMIT)));
+    assert_eq!((split.leading_number, split.status), (None, None), "a tail leads nothing");
 }
 
 #[test]

@@ -100,22 +100,22 @@ fn take_given(signal: &SignalRef<'_>, evidence: &mut Evidence) {
 
 /// Copies a text, within what is left of the limit.
 fn take_text(text: &str, detail: bool, left: &mut usize, evidence: &mut Evidence) {
-    let mut take = |part: &str| {
+    let mut take = |part: &str, head: bool| {
         let start = evidence.original.len();
         evidence.original.push_str(part);
         if !part.is_empty() {
-            evidence.buffers.scratch.jobs.push(Job::given(start..start + part.len(), detail));
+            evidence.buffers.scratch.jobs.push(Job::given(start..start + part.len(), head, detail));
         }
     };
     if text.len() <= *left {
-        take(text);
+        take(text, true);
         *left -= text.len();
         return;
     }
     let head = text.floor_char_boundary(*left / 4 * 3);
     let tail = text.ceil_char_boundary(text.len() - *left / 4);
-    take(text.get(..head).unwrap_or_default());
-    take(text.get(tail..).unwrap_or_default());
+    take(text.get(..head).unwrap_or_default(), true);
+    take(text.get(tail..).unwrap_or_default(), false);
     *left = 0;
     evidence.buffers.scratch.cut = true;
 }

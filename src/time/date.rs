@@ -155,7 +155,9 @@ impl Parts {
                 } else if let Some(month) = month(&lower) {
                     self.month = Some(month);
                 } else {
-                    self.zone = Some(zone(word)?);
+                    // What an offset has said stands: `+0800 CST`.
+                    let zone = zone(word)?;
+                    self.zone.get_or_insert(zone);
                 }
             }
         }
@@ -313,6 +315,7 @@ mod tests {
             ("2026-08-27 21:31:39", "2026-08-27T21:31:39Z"),
             ("2026/08/27 21:31", "2026-08-27T21:31:00Z"),
             ("2026-03-01T08:00:00", "2026-03-01T08:00:00Z"),
+            ("2026-08-27 21:31:39 +0800 CST", "2026-08-27T13:31:39Z"),
             ("2026-03-01", "2026-03-01T00:00:00Z"),
             ("Mon Jan 5 2026 08:00:00 GMT+0100 (Central European Standard Time)", "2026-01-05T07:00:00Z"),
             ("March 1, 2026 at 5pm", "2026-03-01T17:00:00Z"),
