@@ -2,12 +2,14 @@
 //! their id in the test's name (`e1_short_ladder`).
 
 mod classify;
+mod check;
 #[cfg(feature = "cli")]
 mod cli;
 mod config;
 mod grammar;
 mod import;
 mod oracle;
+mod overlay;
 mod profiles;
 mod signal;
 mod state;

@@ -450,7 +450,7 @@ pub enum Expectation {
     Backoff {
         /// The schedule.
         backoff: BackoffId,
-        /// How many failures came before.
+        /// How many failures there were, the last one included.
         failures: u32,
         /// The step that follows.
         expect: std::time::Duration,

@@ -15,7 +15,7 @@ pub(super) fn covered(set: &Ruleset) -> Vec<Diagnostic> {
     let mut prover = Prover::new(set, MAX_STEPS);
     let mut out = Vec::new();
     for (j, (later, needs)) in set.rules.iter().zip(&whole).enumerate() {
-        let earlier = set.rules.iter().zip(&whole).take(j).filter(|(rule, _)| !rule.observe);
+        let earlier = set.rules.iter().zip(&whole).take(j).filter(|(rule, _)| !rule.observe && !closes(rule));
         for (rule, holds) in earlier {
             if prover.implies(needs, holds) {
                 out.push(
@@ -36,6 +36,11 @@ pub(super) fn covered(set: &Ruleset) -> Vec<Diagnostic> {
         }
     }
     out
+}
+
+/// An `otherwise` outside of blocks covers whatever follows, and has its own report.
+fn closes(rule: &Rule) -> bool {
+    rule.otherwise && rule.block.is_none()
 }
 
 /// The rule's condition and those of all blocks around it.

@@ -102,12 +102,25 @@ impl Files for Folder {
     }
 
     fn list(&self) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(&self.base) else { return Vec::new() };
-        let names = entries.flatten().take(1_000).map(|e| e.file_name().to_string_lossy().into_owned());
-        let is_rules = |name: &String| Path::new(name).extension().is_some_and(|e| e == "rules");
-        let mut names: Vec<String> = names.filter(is_rules).collect();
+        let mut names = Vec::new();
+        walk(&self.base, "", 0, &mut names);
         names.sort();
         names
+    }
+}
+
+/// Rule files below a folder, a few levels deep and not too many.
+fn walk(base: &Path, below: &str, depth: usize, names: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(base.join(below)) else { return };
+    for entry in entries.flatten().take(1_000) {
+        let name = format!("{below}{}", entry.file_name().to_string_lossy());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth < 3 => walk(base, &format!("{name}/"), depth + 1, names),
+            _ if Path::new(&name).extension().is_some_and(|e| e == "rules") && names.len() < 1_000 => {
+                names.push(name)
+            }
+            _ => {}
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::lang::{
     diagnostic::codes::{self, loading},
     diagnostic::nearest::nearest,
     diagnostic::{Diagnostic, Diagnostics},
+    parser,
     resolve::names,
     shipped,
     source::{SourceId, Sources, Span, Spanned},
@@ -96,28 +97,7 @@ impl<'a> Loader<'a> {
         }
         self.places.insert(source, place.clone());
         self.loaded.insert(place.clone(), user);
-        let file = parse_file(source, &text, &mut self.out);
-        let start = Span { source, start: 0, end: 0 };
-        match file.language {
-            None => self.out.push(
-                Diagnostic::new(
-                    codes::syntax::NO_LANGUAGE,
-                    start,
-                    "this file does not say which language it is written in",
-                )
-                .help("begin it with `language 1`; a newer language is only ever asked for by name"),
-            ),
-            Some(Spanned { node: 1, .. }) => {}
-            Some(Spanned { node, span }) => self.out.push(
-                Diagnostic::new(
-                    codes::syntax::NEWER_LANGUAGE,
-                    span,
-                    format!("language {node} is not known to this version"),
-                )
-                .here("only language 1 is")
-                .help("write `language 1`, or use a newer pointsman"),
-            ),
-        }
+        let file = parser::parse(source, &text, &mut self.out);
         self.open.push(place);
         for statement in file.statements {
             match statement.kind {
@@ -269,9 +249,4 @@ impl<'a> Loader<'a> {
         self.out.push(Diagnostic::new(code, span, format!("`{name}` cannot be read: {error}")).help(help));
         None
     }
-}
-
-fn parse_file(source: SourceId, text: &str, out: &mut Diagnostics) -> crate::lang::ast::File {
-    let _ = (text, out);
-    crate::lang::ast::File { source, language: None, statements: Vec::new() }
 }

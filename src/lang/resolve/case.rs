@@ -78,12 +78,20 @@ impl Resolver<'_> {
                 let by = by.as_ref().and_then(|path| self.rule(path));
                 tree::Expectation::Verdict { case, bucket, by }
             }
-            ast::Expectation::Backoff { backoff, failures, expect, span } => tree::Expectation::Backoff {
-                backoff: self.backoff(backoff).unwrap_or(BackoffId(0)),
-                failures: failures.node,
-                expect: expect.node,
-                span: *span,
-            },
+            ast::Expectation::Backoff { backoff, failures, expect, span } => {
+                self.not_zero(
+                    failures.node,
+                    failures.span,
+                    "the number of failures",
+                    "the first step follows the first failure: write `after 1 failures`",
+                );
+                tree::Expectation::Backoff {
+                    backoff: self.backoff(backoff).unwrap_or(BackoffId(0)),
+                    failures: failures.node,
+                    expect: expect.node,
+                    span: *span,
+                }
+            }
         }
     }
 

@@ -229,7 +229,6 @@ impl Resolver<'_> {
                 return None;
             }
         };
-        self.number_range(*range)?;
         if field.node != Field::LeadingNumber
             && !(100..=999).contains(&range.low) | !(100..=999).contains(&range.high)
         {
@@ -243,23 +242,6 @@ impl Resolver<'_> {
             return None;
         }
         Some((range.low, range.high))
-    }
-
-    /// Reports a range with its ends the wrong way round.
-    pub(super) fn number_range(&mut self, range: ast::NumberRange) -> Option<()> {
-        if range.low <= range.high {
-            return Some(());
-        }
-        self.out.push(
-            Diagnostic::new(
-                types::EMPTY_RANGE,
-                range.span,
-                format!("`{}..{}` holds no number", range.low, range.high),
-            )
-            .here("empty")
-            .help(format!("the lower end comes first: `{}..{}`", range.high, range.low)),
-        );
-        None
     }
 
     /// The number of a list.
@@ -319,7 +301,7 @@ impl Resolver<'_> {
                         "no fixed piece of three bytes is in every match of this expression",
                     )
                     .here("would have to run on every text")
-                    .help("add a word that every match holds, or write `always` before the first slash"),
+                    .help("add a word that every match holds, or write `always` behind the expression"),
                 );
                 return None;
             }
@@ -347,7 +329,7 @@ impl Resolver<'_> {
         } else {
             "a sign that stands for itself takes a backslash, such as `\\(`"
         };
-        self.out.push(Diagnostic::new(code, span, message).here("here").help(help));
+        self.out.push(Diagnostic::new(code, span, message).help(help));
         None
     }
 

@@ -124,17 +124,6 @@ impl Resolver<'_> {
         for (backoff, statement) in &found.backoffs {
             let growth = match &backoff.growth {
                 ast::Growth::Steps(steps) => {
-                    if steps.is_empty() {
-                        self.out.push(
-                            Diagnostic::new(
-                                policy::NO_STEP,
-                                backoff.name.span,
-                                format!("schedule `{}` has no step", backoff.name.node),
-                            )
-                            .here("no step")
-                            .help("write one duration at least: `steps 1m`"),
-                        );
-                    }
                     Growth::Steps(steps.iter().map(|s| self.positive(s, "a step of this schedule")).collect())
                 }
                 ast::Growth::Doubling { from, up_to } => {

@@ -4,7 +4,6 @@ use super::codes;
 
 codes! {
     NO_REACTION = "P0601" Error "a bucket without an `on`";
-    NO_STEP = "P0602" Error "a schedule without a step";
     REVERSED = "P0603" Error "bounds the wrong way round";
     ZERO = "P0604" Error "a duration of zero that makes a hot loop";
     SOURCE_CYCLE = "P0605" Error "sources that refer to each other in a circle";

@@ -6,7 +6,6 @@ codes! {
     WRONG_QUESTION = "P0301" Error "a question that this field cannot answer";
     WRONG_VALUE = "P0302" Error "a value that this field never has";
     EMPTY_PHRASE = "P0303" Error "an empty phrase";
-    EMPTY_RANGE = "P0304" Error "a range that holds nothing";
     SETTING_KIND = "P0305" Error "a setting of the wrong kind";
     UNIT = "P0306" Error "a unit that does not fit";
     EMPTY_LIST = "P0307" Error "a list without entries";
