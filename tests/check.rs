@@ -125,7 +125,10 @@ fn bad_examples_of_pages_show_their_code() {
         let found = |example: &str| {
             let declared = |line: &&str| {
                 let head = line.split('{').next().unwrap_or("").trim();
-                line.is_empty() || !example.contains(head) && !example.contains("use default")
+                let bucket = head.replace("on ", "bucket ");
+                line.is_empty()
+                    || ![head, &bucket].iter().any(|h| example.contains(*h))
+                        && !example.contains("use default")
             };
             let around: Vec<&str> = AROUND.lines().filter(declared).collect();
             let text = format!("language 1\n{example}\n{}", around.join("\n"));

@@ -1,8 +1,8 @@
 //! All tests that use pointsman from outside, in one binary. One file a subject; behaviours carry
 //! their id in the test's name (`e1_short_ladder`).
 
-mod classify;
 mod check;
+mod classify;
 #[cfg(feature = "cli")]
 mod cli;
 mod config;
