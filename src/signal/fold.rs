@@ -6,9 +6,6 @@
 
 use std::ops::Range;
 
-/// Bytes looked at in one step of the search for plain text; a multiple of the machine's vectors.
-const STEP: usize = 32;
-
 /// Appends the folded `text` to `out`.
 pub(crate) fn fold_into(text: &str, out: &mut String) {
     let start = out.len();
@@ -39,24 +36,18 @@ pub(crate) fn fold_into(text: &str, out: &mut String) {
 
 /// How many bytes from the start need nothing but lower case: printable ASCII, single blanks.
 fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
-    let mut blank = blank_before;
+    let mut blanks = if blank_before { LAST } else { 0 };
     let mut plain = 0;
-    let (steps, _) = bytes.as_chunks::<STEP>();
-    for step in steps {
-        if !is_plain(step) || (blank && step.first() == Some(&b' ')) {
-            break;
-        }
-        blank = step.last() == Some(&b' ');
-        plain += STEP;
-    }
-    let (words, _) = bytes.get(plain..).unwrap_or_default().as_chunks::<8>();
+    let (words, _) = bytes.as_chunks::<8>();
     for word in words {
-        if !is_plain_word(u64::from_le_bytes(*word)) || (blank && word.first() == Some(&b' ')) {
+        let (odd, here) = odd_bytes(u64::from_le_bytes(*word), blanks);
+        if odd != 0 {
             break;
         }
-        blank = word.last() == Some(&b' ');
+        blanks = here;
         plain += 8;
     }
+    let mut blank = blanks & LAST != 0;
     for &b in bytes.get(plain..).unwrap_or_default() {
         if !(0x20..0x7f).contains(&b) || (blank && b == b' ') {
             break;
@@ -67,29 +58,22 @@ fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
     plain
 }
 
-/// Whether all bytes are printable ASCII and no two blanks stand together. Without a branch, so
-/// that the compiler takes all at a time.
-fn is_plain(step: &[u8; STEP]) -> bool {
-    let mut blanks = [0u8; STEP + 1];
-    let mut odd = 0;
-    for (blank, b) in blanks.iter_mut().zip(step) {
-        *blank = u8::from(*b == b' ');
-        odd |= u8::from(b.wrapping_sub(0x20) >= 0x5f);
-    }
-    let double = blanks.iter().zip(blanks.iter().skip(1)).fold(0, |double, (a, b)| double | (a & b));
-    odd | double == 0
-}
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// The high bit of each byte.
+const HIGH: u64 = 0x80 * ONES;
+/// The high bit of the last byte.
+const LAST: u64 = 1 << 63;
 
-/// [`is_plain`] for the eight bytes of a word.
-fn is_plain_word(word: u64) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x80 * ONES;
-    // The high bit of each byte says: not ASCII or 0x7f; below a blank (exact for ASCII); a blank.
-    let beyond = word | (word & !HIGH).wrapping_add(ONES);
+/// Eight bytes at once. The first result is zero when all are printable ASCII and no two blanks
+/// stand together; the second has the high bit of each byte that is a blank, as `before` has for
+/// the eight bytes before.
+fn odd_bytes(word: u64, before: u64) -> (u64, u64) {
+    let low = word & !HIGH;
+    let beyond = word | (low + ONES);
     let below = !((word | HIGH) - 0x20 * ONES);
-    let other = (word & !HIGH) ^ (0x20 * ONES);
-    let blank = !(other.wrapping_add(0x7f * ONES)) & HIGH;
-    (beyond | below) & HIGH == 0 && blank & (blank << 8) == 0
+    let blanks = !((low ^ (0x20 * ONES)) + 0x7f * ONES) & HIGH;
+    let double = blanks & ((blanks << 8) | (before >> 56));
+    (((beyond | below) & HIGH) | double, blanks)
 }
 
 /// Appends one folded character; `start` is where the text began in `out`.
