@@ -6,6 +6,7 @@ mod classify;
 #[cfg(feature = "cli")]
 mod cli;
 mod config;
+mod formatter;
 mod grammar;
 mod import;
 mod oracle;

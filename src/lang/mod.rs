@@ -4,6 +4,7 @@ pub mod ast;
 pub mod check;
 pub mod diagnostic;
 pub mod effective;
+pub mod fmt;
 pub(crate) mod literal;
 pub mod load;
 pub mod overlay;

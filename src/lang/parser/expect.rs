@@ -2,8 +2,9 @@
 
 use super::{
     grammar::{Rule, Stopped},
+    keywords::{FIELDS, FIRST, is_reserved},
     token::{Kind, Token},
-    words::{self, FIELDS, FIRST, Term},
+    words::{self, Term},
 };
 use crate::lang::{
     diagnostic::{
@@ -88,7 +89,7 @@ fn unknown_statement(word: &str, place: Span) -> Diagnostic {
 }
 
 fn bad_name(word: &str, place: Span) -> Diagnostic {
-    if words::is_reserved(word) {
+    if is_reserved(word) {
         return Diagnostic::new(
             syntax::BAD_NAME,
             place,

@@ -5,9 +5,9 @@
 //! `when`, `by` or `reaction`. What stands between `{` and `}` is pieces again.
 
 use super::{
+    keywords::OPENERS,
     report::{Report, Reported},
     token::{Bracket, Kind, Token},
-    words::OPENERS,
 };
 use crate::lang::diagnostic::{Diagnostic, codes::syntax};
 

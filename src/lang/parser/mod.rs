@@ -8,6 +8,7 @@
 mod build;
 mod expect;
 mod grammar;
+mod keywords;
 pub(super) mod layout;
 pub(super) mod report;
 pub(super) mod token;
@@ -33,7 +34,7 @@ pub fn decode(source: SourceId, bytes: Vec<u8>) -> Result<String, Box<Diagnostic
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let line = error.as_bytes().get(..at).unwrap_or_default().iter().filter(|b| **b == b'\n').count() + 1;
+        let line = error.as_bytes().get(..at).unwrap_or_default().split(|b| *b == b'\n').count();
         let span = Span { source, ..Span::default() };
         let message = format!("the file is not UTF-8 text: byte {at}, on line {line}, begins no character");
         Box::new(Diagnostic::new(loading::NOT_TEXT, span, message).help("save the file as UTF-8"))

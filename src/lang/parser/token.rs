@@ -31,7 +31,7 @@ pub enum Kind {
     Semicolon,
     /// `=` or `->`.
     Sign,
-    /// `# …`.
+    /// `# …`; also a ruler of three or more `#`.
     Comment,
     /// `## …`.
     Doc,
@@ -68,6 +68,12 @@ impl Token {
     }
 }
 
+/// The text of a `##` line.
+pub fn doc_line(text: &str) -> &str {
+    let line = text.strip_prefix("##").unwrap_or(text);
+    line.strip_prefix(' ').unwrap_or(line)
+}
+
 /// All tokens of a text. A byte order mark at the start is passed over.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
@@ -99,7 +105,8 @@ fn token(first: char, rest: &str) -> (Kind, usize) {
         '=' => (Kind::Sign, 1),
         '-' if rest.starts_with("->") => (Kind::Sign, 2),
         '#' => {
-            let kind = if rest.starts_with("##") { Kind::Doc } else { Kind::Comment };
+            let doc = rest.starts_with("##") && !rest.starts_with("###");
+            let kind = if doc { Kind::Doc } else { Kind::Comment };
             (kind, line(rest).len())
         }
         '"' => delimited(rest, '"', Kind::Str, Kind::OpenString),

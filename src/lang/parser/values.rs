@@ -77,7 +77,7 @@ pub fn number(written: &str, what: &str, low: u32, high: u32) -> Result<u32, Wro
 }
 
 /// The longest duration: a hundred years. Nothing that rules schedule is longer.
-const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
+const LONGEST: Duration = Duration::from_hours(100 * 365 * 24);
 
 /// Units of durations, largest first, in milliseconds.
 const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
@@ -106,13 +106,11 @@ pub fn duration(written: &str) -> Result<Duration, Wrong> {
         smallest = place + 1;
         let part = number.parse::<u64>().ok().and_then(|n| n.checked_mul(*factor));
         let sum = part.and_then(|part| millis.checked_add(part)).map(Duration::from_millis);
-        millis = match sum.filter(|sum| *sum <= LONGEST) {
-            Some(sum) => u64::try_from(sum.as_millis()).unwrap_or(u64::MAX),
-            None => {
-                let message = format!("the duration `{written}` is too long");
-                return Err(wrong(syntax::BAD_NUMBER, message, "write at most 100 years (`36500d`)"));
-            }
+        let Some(sum) = sum.filter(|sum| *sum <= LONGEST) else {
+            let message = format!("the duration `{written}` is too long");
+            return Err(wrong(syntax::BAD_NUMBER, message, "write at most 100 years (`36500d`)"));
         };
+        millis = u64::try_from(sum.as_millis()).unwrap_or(u64::MAX);
     }
     Ok(Duration::from_millis(millis))
 }
@@ -144,7 +142,7 @@ mod tests {
 
     #[test]
     fn durations_go_from_large_to_small() {
-        assert_eq!(duration("1h30m").unwrap(), Duration::from_secs(5_400));
+        assert_eq!(duration("1h30m").unwrap(), Duration::from_mins(90));
         assert_eq!(duration("500ms").unwrap(), Duration::from_millis(500));
         assert_eq!(duration("1m5ms").unwrap(), Duration::from_millis(60_005));
         assert!(

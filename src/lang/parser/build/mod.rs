@@ -14,11 +14,11 @@ use std::ops::Range;
 use super::{
     expect::{Around, unexpected},
     grammar::{Node, Rule, read},
+    keywords::is_reserved,
     layout::{Body, Piece},
     report::{Built, Report, Reported},
-    token::{Kind, Token},
+    token::{Kind, Token, doc_line},
     values::Wrong,
-    words,
 };
 use crate::lang::{
     ast::{Allow, Broken, File, Statement, StatementKind},
@@ -135,7 +135,7 @@ impl Builder<'_, '_> {
         let head = self.tokens.get(piece.first..piece.last).unwrap_or_default();
         let words: Vec<&Token> = head.iter().filter(|t| t.counts()).take(4).collect();
         let keyword = words.first().map(|t| t.text(self.text).to_owned());
-        let second = words.iter().skip(1).find(|t| !words::is_reserved(t.text(self.text)));
+        let second = words.iter().skip(1).find(|t| !is_reserved(t.text(self.text)));
         let name = second.filter(|t| t.kind == Kind::Word).map(|t| Spanned {
             node: t.text(self.text).rsplit('.').next().unwrap_or("").to_owned(),
             span: self.report.span(t.start..t.end),
@@ -220,10 +220,7 @@ impl Builder<'_, '_> {
     fn doc(&self, piece: &Piece) -> Option<Spanned<String>> {
         let (first, last) = piece.doc?;
         let tokens = self.tokens.get(first..last)?;
-        let lines = tokens.iter().filter(|t| t.kind == Kind::Doc).map(|t| {
-            let line = t.text(self.text).trim_start_matches('#');
-            line.strip_prefix(' ').unwrap_or(line)
-        });
+        let lines = tokens.iter().filter(|t| t.kind == Kind::Doc).map(|t| doc_line(t.text(self.text)));
         let node = lines.collect::<Vec<_>>().join("\n");
         let span = self.report.span(tokens.first()?.start..tokens.last()?.end);
         Some(Spanned { node, span })
