@@ -2,7 +2,7 @@
 //! files and full disks. `POINTSMAN_LONG_TESTS=1` makes the runs long.
 
 #![cfg(all(feature = "sqlite", unix))]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
 #![expect(
     clippy::disallowed_methods,
     reason = "processes are told what to do by the environment and stop by the clock"
@@ -96,7 +96,8 @@ fn child() {
         "count" => count(&file),
         "fill" => fill(&file),
         "open" => {
-            say(SqliteStore::open(&file).map_or_else(|error| error.to_string(), |_| "opened".to_owned()))
+            let opened = SqliteStore::open(&file);
+            say(opened.map_or_else(|error| error.to_string(), |_| "opened".to_owned()));
         }
         "open read-only" => say(SqliteStore::open_read_only(&file).map_or_else(
             |error| error.to_string(),
@@ -109,7 +110,7 @@ fn child() {
 /// Fails, answers, chooses and reopens until time is up; says how often.
 fn hammer(file: &Path, name: &str) {
     let end = Instant::now() + if long() { Duration::from_secs(10) } else { Duration::from_secs(3) };
-    let (mut failures, mut won, mut lost, mut own) = (0, 0, 0, None);
+    let (mut failures, mut won, mut lost, mut own) = (0_u64, 0, 0, None);
     let mut store = SqliteStore::open(file).unwrap();
     while Instant::now() < end {
         let changes = vec![limited("openai:a", name, now()), limited("openai:b", "m", now())];
@@ -119,12 +120,14 @@ fn hammer(file: &Path, name: &str) {
 
         let there = look(&store, "shared");
         let expect = Expect::of(there.session.selected.as_ref());
+        // Time for others to choose meanwhile.
+        thread::sleep(Duration::from_millis(failures % 3));
         let new = chosen(&format!("{name}-{won}"), Some(SelectionSource::Auto));
         let select = Change::Select { expect, new: Some(new) };
         if store.apply(&batch("shared", vec![select]), now()).unwrap().conflict {
-            lost += 1
+            lost += 1;
         } else {
-            won += 1
+            won += 1;
         }
 
         let mine = chosen(&format!("own-{failures}"), Some(SelectionSource::User));
@@ -168,6 +171,8 @@ fn eight_processes_lose_no_count_and_break_no_override() {
     assert_eq!(usage(&view, "openai:a").windows.len(), 8, "a window for each model");
     assert!(usage(&view, "openai:c").last_used.is_some());
     assert!(failures > 40, "they did hammer: {failures}");
+    assert_eq!(won + lost, failures);
+    assert!(lost > 0, "they did meet");
     sound(&path);
 }
 

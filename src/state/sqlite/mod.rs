@@ -14,12 +14,13 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard},
+    thread,
     time::Duration,
 };
 
 use rusqlite::{Connection, Error, Transaction, TransactionBehavior};
 
-use self::error::explain;
+use self::error::{explain, is_busy};
 use super::{
     change::{Applied, Batch, Change},
     model::{Profile, ProfileId, Session},
@@ -31,6 +32,9 @@ use crate::time::Timestamp;
 
 /// How long an operation waits for other processes before it gives up as [`StoreError::Locked`].
 pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Pause between two tries to begin a transaction while another process writes.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// `last_used` waits in memory no longer than this.
 const LAST_USED_WAITS: Duration = Duration::from_secs(1);
@@ -168,7 +172,7 @@ impl Inner {
 
     /// Runs `work` on fresh rows inside an immediate transaction, with what `last_used` waits.
     fn in_transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
-        self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.begin()?;
         let done = self.fresh_and(work).and_then(|done| {
             self.db.prepare_cached("COMMIT")?.execute([])?;
             Ok(done)
@@ -187,6 +191,25 @@ impl Inner {
                 Err(error)
             }
         }
+    }
+
+    /// Waits for other writers by short pauses: SQLite's own grow to a tenth of a second, and let one
+    /// process starve the others.
+    fn begin(&self) -> Result<(), Error> {
+        let mut begin = self.db.prepare_cached("BEGIN IMMEDIATE")?;
+        let mut left = self.patience;
+        self.db.busy_timeout(Duration::ZERO)?;
+        let begun = loop {
+            match begin.execute([]) {
+                Err(error) if is_busy(&error) && !left.is_zero() => {
+                    thread::sleep(PAUSE);
+                    left = left.saturating_sub(PAUSE);
+                }
+                done => break done,
+            }
+        };
+        self.db.busy_timeout(self.patience)?;
+        begun.map(|_| ())
     }
 
     fn fresh_and<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
@@ -246,11 +269,11 @@ impl Inner {
         if self.used.is_empty() {
             return Ok(());
         }
-        self.db.busy_timeout(patience)?;
         self.db.pragma_update(None, "synchronous", synchronous)?;
+        let usual = std::mem::replace(&mut self.patience, patience);
         let done = self.in_transaction(|_| Ok(()));
+        self.patience = usual;
         self.db.pragma_update(None, "synchronous", "FULL")?;
-        self.db.busy_timeout(self.patience)?;
         done
     }
 }
