@@ -212,7 +212,7 @@ fn blocks_guard_and_otherwise_closes_them() {
 #[test]
 fn d5_a_family_shares_its_rules() {
     let table =
-        table("alias openai = openai-codex\nprovider openai { rule any -> a when text has \"odd\" }\n");
+        table("alias openai = openai-codex\nprovider openai { rule odd -> a when text has \"odd\" }\n");
     let of = |provider: &str| Signal { provider: Some(provider.into()), ..message("odd") };
     assert_eq!(bucket(&table, &of("OpenAI-Codex")), "a");
     assert_eq!(bucket(&table, &of("openrouter")), "unclassified");

@@ -6,12 +6,14 @@ mod classify;
 #[cfg(feature = "cli")]
 mod cli;
 mod config;
+mod explain;
 mod formatter;
 mod grammar;
 mod import;
 mod oracle;
 mod overlay;
 mod profiles;
+mod reset;
 mod signal;
 mod state;
 mod store;

@@ -1,11 +1,14 @@
 //! A slow and obvious classifier, and the table's agreement with it: rule by rule, plain search,
 //! one regular expression at a time.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail so")]
+#![expect(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test may fail so")]
+
+use std::{cell::RefCell, collections::HashMap};
 
 use pointsman::{
     classify::Scratch,
     lang::{
+        load,
         policy::{BUILT_IN, End, Policy, Reaction, Traits},
         source::{Sources, Span, Spanned},
         tree::{
@@ -13,8 +16,9 @@ use pointsman::{
             Quantifier, Regex, Rule, RuleId, Ruleset, Test,
         },
     },
-    signal::{Aborted, Body, Evidence, Segment, SegmentKind},
+    signal::{Aborted, Body, Evidence, Segment, SegmentKind, Signal},
     table::{NoSettings, Table},
+    time::Timestamp,
 };
 use proptest::prelude::*;
 
@@ -115,7 +119,7 @@ fn ids(op: &Op, found: &str, family: &dyn Fn(&str) -> String) -> bool {
     let is = |wanted: &str| {
         let pattern = regex::escape(&wanted.to_lowercase()).replace(r"\*", ".*");
         !found.is_empty()
-            && (regex::Regex::new(&format!("^{pattern}$")).unwrap().is_match(found)
+            && (built(&format!("^{pattern}$")).is_match(found)
                 || !wanted.contains('*') && family(&wanted.to_lowercase()) == family(found))
     };
     match op {
@@ -160,11 +164,9 @@ fn texts(rules: &Ruleset, op: &Op, found: &[(String, String)]) -> bool {
         Op::Matches(regex) => {
             let ascii = regex.pattern.replace(r"\d", "[0-9]").replace(r"\b", r"(?-u:\b)");
             if regex.case_sensitive {
-                let built = regex::Regex::new(&ascii).unwrap();
-                found.iter().any(|(_, original)| built.is_match(original))
+                found.iter().any(|(_, original)| built(&ascii).is_match(original))
             } else {
-                let built = regex::RegexBuilder::new(&ascii).case_insensitive(true).build().unwrap();
-                any(&|text| built.is_match(text))
+                any(&|text| built(&format!("(?i){ascii}")).is_match(text))
             }
         }
         Op::Present => any(&|text| !text.is_empty()),
@@ -198,7 +200,17 @@ fn has(phrase: &str, text: &str) -> bool {
         )
         .collect();
     let pattern = format!("{}{body}{}", edge(letters.first(), true), edge(letters.last(), false));
-    regex::Regex::new(&pattern).unwrap().is_match(text)
+    built(&pattern).is_match(text)
+}
+
+/// An expression, built once.
+fn built(pattern: &str) -> regex::Regex {
+    thread_local! {
+        static BUILT: RefCell<HashMap<String, regex::Regex>> = RefCell::default();
+    }
+    BUILT.with_borrow_mut(|known| {
+        known.entry(pattern.to_owned()).or_insert_with(|| regex::Regex::new(pattern).unwrap()).clone()
+    })
 }
 
 /// A rule set without rules: the two built-in buckets and one more.
@@ -506,4 +518,49 @@ fn one_scratch_serves_tables_of_any_size() {
     assert_eq!(judge(&small, "word4999 word1"), Some(RuleId(1)));
     assert_eq!(judge(&large, "word1 word0"), Some(RuleId(0)));
     assert_eq!(judge(&large, "word"), None);
+}
+
+/// The rows of a corpus file, as a host would report them.
+pub fn corpus(name: &str) -> Vec<Signal> {
+    let path = crate::support::root().join("tests/corpus").join(name);
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    std::fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|row| Signal {
+            provider: text(&row["provider"]),
+            model: text(&row["model"]),
+            status: row["status"].as_u64().and_then(|status| u16::try_from(status).ok()),
+            code: text(&row["code"]),
+            error_type: text(&row["errorType"]),
+            message: text(&row["message"]),
+            received_at: Some(Timestamp::from_millis(1_790_000_000_000)),
+            ..Signal::default()
+        })
+        .collect()
+}
+
+/// The table of the shipped rules.
+pub fn shipped() -> Table {
+    let (rules, _) = load::shipped().unwrap_or_else(|error| panic!("{:?}", error.diagnostics));
+    Table::compile(rules, &NoSettings).unwrap()
+}
+
+#[test]
+fn the_table_agrees_on_the_corpus() {
+    let table = shipped();
+    let (mut scratch, mut evidence) = (Scratch::default(), Evidence::default());
+    for signal in ["field.jsonl", "reference-host.jsonl"].iter().flat_map(|name| corpus(name)) {
+        table.normalise(&signal.as_ref(), &mut evidence);
+        let verdict = table.classify(&signal.as_ref(), &mut scratch);
+        let expected = reference(table.ruleset(), &evidence);
+        let name = |rule: Option<RuleId>| rule.map(|rule| table.rule(rule).name.clone());
+        assert_eq!(
+            (name(verdict.rule), verdict.observed),
+            (name(expected.0), expected.1),
+            "{:?}",
+            signal.message
+        );
+    }
 }

@@ -50,8 +50,8 @@ impl fmt::Display for Explanation {
                 .as_ref()
                 .map_or("the profile".to_owned(), |model| format!("model {}", shown(model)));
             let span = format_duration(Duration::from_millis(window.for_ms));
-            let why = if window.by_reset { "by the reset time" } else { "first step" };
-            write!(f, "\nwindow: {} of {whom} for {span} ({why} of {})", window.lane, window.schedule)?;
+            let why = if window.by_reset { "until the reset; schedule" } else { "first step of" };
+            write!(f, "\nwindow: {} of {whom} for {span} ({why} {})", window.lane, window.schedule)?;
             if window.from_failure > 1 {
                 write!(f, ", from failure {} in a row", window.from_failure)?;
             }

@@ -1,0 +1,118 @@
+//! Explanations: they agree with the verdict, show the text that decided, and name what was missing.
+
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail so")]
+
+use pointsman::{
+    classify::{Explanation, Scratch, explain},
+    signal::Signal,
+    time::Timestamp,
+};
+
+use crate::{
+    classify::{message, table},
+    oracle::{corpus, shipped},
+    support::with_snapshots,
+};
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+fn explained(rules: &str, signal: &Signal) -> Explanation {
+    explain(&table(rules), &signal.as_ref(), NOW)
+}
+
+#[test]
+fn it_agrees_with_the_verdict_on_the_corpus() {
+    let table = shipped();
+    let mut scratch = Scratch::default();
+    for signal in ["field.jsonl", "reference-host.jsonl"].iter().flat_map(|name| corpus(name)) {
+        let verdict = table.classify(&signal.as_ref(), &mut scratch);
+        let shown = explain(&table, &signal.as_ref(), NOW);
+        assert_eq!(shown.verdict, verdict, "{:?}", signal.message);
+        let (last, before) = match shown.considered.split_last() {
+            Some((last, before)) if verdict.rule.is_some() => (Some(last), before),
+            _ => (None, shown.considered.as_slice()),
+        };
+        if let Some(last) = last {
+            assert!(last.holds, "{} decides and holds: {:?}", last.rule, signal.message);
+            assert_eq!(Some(&last.rule), shown.rule.as_ref().map(|rule| &rule.name));
+        }
+        for rule in before {
+            assert!(
+                !rule.holds || rule.observe,
+                "{} holds, yet did not decide: {:?}",
+                rule.rule,
+                signal.message
+            );
+        }
+    }
+}
+
+#[test]
+fn the_text_that_decided_is_shown_as_it_came() {
+    let shown =
+        explained("rule it -> a when text has \"rate limit\"\n", &message("Sorry:  RATE_LIMIT   “reached”"));
+    let hit = shown.considered[0].tests[0].hit.as_ref().unwrap();
+    assert_eq!((hit.field.as_str(), hit.start, hit.text.as_str()), ("message", 8, "RATE_LIMIT"));
+}
+
+#[test]
+fn nearest_rules_name_what_failed() {
+    let shown = explained(
+        "group paying when status is 402 {\n  rule window -> a when text has \"weekly\" and text has \"resets\"\n}\n\
+         rule far -> b when text has \"far\" and code is \"x\"\n",
+        &Signal { status: Some(402), ..message("weekly allowance is gone") },
+    );
+    assert_eq!(shown.bucket, "unclassified");
+    let near = &shown.nearest[0];
+    assert_eq!((near.rule.as_str(), near.held, near.failed.len()), ("paying.window", 2, 1));
+    assert_eq!(near.failed[0].what, "text has \"resets\"");
+    assert_eq!(shown.nearest.len(), 1, "a rule of which nothing holds is not near");
+}
+
+#[test]
+fn j6_headers_that_no_rule_reads_keep_their_value_to_themselves() {
+    let shown = explained(
+        "rule it -> a when header \"x-kind\" is \"odd\"\n",
+        &Signal {
+            headers: vec![("X-Kind".into(), "odd".into()), ("Authorization".into(), "sk-planted".into())],
+            ..message("no")
+        },
+    );
+    assert_eq!(shown.bucket, "a");
+    let (text, json) = (shown.to_string(), serde_json::to_string(&shown).unwrap());
+    assert!(text.contains("authorization") && !text.contains("sk-planted") && !json.contains("sk-planted"));
+}
+
+#[test]
+fn control_characters_never_come_out_raw() {
+    let shown = explained("rule it -> a when text has \"red\"\n", &message("\u{1b}[31mred\u{7}\u{202e}"));
+    let text = shown.to_string();
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{text:?}");
+}
+
+#[test]
+fn as_text() {
+    let rules = "alias acme = acme-eu\nbackoff slow = steps 1m, 5m\nreset wait from header \"retry-after\" in seconds\n\
+         list words = [\"too many\", \"slow down\"]\nlet busy = text has any of words\n\
+         bucket limit { http 429; transient }\n\
+         on limit { cooldown model using slow until reset at least 1s at most 1h; rotate up to 1; fallback }\n\
+         provider acme {\n  ## Acme says it in plain words.\n  rule slow_down -> limit when busy and not code is \"fatal\"\n}\n\
+         observe rule trial -> a when status is 429\n\
+         rule last -> b when status in [500..599] or text matches /\\bgave up after \\d+ tries/\n";
+    let mut cases = Vec::new();
+    for signal in [
+        Signal {
+            provider: Some("acme-eu".into()),
+            model: Some("big".into()),
+            status: Some(429),
+            headers: vec![("Retry-After".into(), "7200".into())],
+            ..message(r#"upstream said: {"error":{"message":"Slow down, friend","code":"busy"}}"#)
+        },
+        Signal { status: Some(429), ..message("We gave up after 3 tries") },
+        Signal { provider: Some("acme".into()), ..message("Who knows") },
+        Signal::default(),
+    ] {
+        cases.push(explained(rules, &signal).to_string());
+    }
+    with_snapshots("explain", || insta::assert_snapshot!("as_text", cases.join("\n────\n\n")));
+}
