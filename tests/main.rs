@@ -14,6 +14,7 @@ mod oracle;
 mod overlay;
 mod profiles;
 mod reset;
+mod run_flow;
 mod signal;
 mod state;
 mod store;

@@ -15,3 +15,5 @@ pub fn with_snapshots<T>(folder: &str, check: impl FnOnce() -> T) -> T {
     settings.set_omit_expression(true);
     settings.bind(check)
 }
+
+pub mod lab;
