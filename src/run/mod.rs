@@ -20,6 +20,7 @@ mod preview;
 mod probe;
 mod request;
 mod rotate;
+mod routing;
 mod seats;
 mod source;
 mod step;
