@@ -78,6 +78,6 @@ fn h6_a_pause_that_outlasts_the_budget_is_not_begun() {
 #[test]
 fn h6_no_budget_rule_no_budget() {
     let mut lab = many();
-    lab.table = table("drop budget per run\n");
+    lab.table = table_without(&["budget"]);
     assert_eq!(lab.turn(|_, _| fails("t_model")).attempts.len(), 21);
 }

@@ -63,7 +63,8 @@ fn g1_g4_a_requested_model_is_first_then_fallbacks_then_the_primary() {
 
 #[test]
 fn g2_fallbacks_are_deduplicated_and_not_filtered() {
-    let doubled = Routing { model: list(P, Some(&[F[0], P, F[0], F[1], "odd/never-heard-of"])), ..Routing::default() };
+    let doubled =
+        Routing { model: list(P, Some(&[F[0], P, F[0], F[1], "odd/never-heard-of"])), ..Routing::default() };
     assert_eq!(plain(&doubled, &request("s")), [P, F[0], F[1], "odd/never-heard-of"]);
 }
 
@@ -90,7 +91,11 @@ fn g6_images_have_a_chain_of_their_own() {
     let image = Request { kind: Kind::Image, ..request("s") };
     assert_eq!(plain(&lists, &image), ["paint/p", "draw/d"]);
     let stored = auto(F[0], P, SelectionSource::Default, None);
-    assert_eq!(build(&lists, &image, &stored), ["paint/p", "draw/d"], "the session's model is not an image model");
+    assert_eq!(
+        build(&lists, &image, &stored),
+        ["paint/p", "draw/d"],
+        "the session's model is not an image model"
+    );
     assert!(select(&image, &routing(), &Session::default()).is_none());
 }
 
@@ -162,7 +167,7 @@ fn k2_a_stored_selection_beats_the_hosts_own_idea() {
 
 #[test]
 fn a_source_that_no_rule_names_is_strict() {
-    let bare = table("drop source default\n");
+    let bare = table_without(&["source default"]);
     let selected = select(&request("s"), &routing(), &Session::default()).unwrap();
     let chain = chain(bare.policy(), &routing(), &request("s"), &selected);
     assert_eq!(chain, models(&[P]));

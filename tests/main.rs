@@ -1,6 +1,8 @@
 //! All tests that use pointsman from outside, in one binary. One file a subject; behaviours carry
 //! their id in the test's name (`e1_short_ladder`).
 
+mod budget;
+mod chain;
 mod check;
 mod classify;
 #[cfg(feature = "cli")]
@@ -10,16 +12,14 @@ mod explain;
 mod formatter;
 mod grammar;
 mod import;
-mod budget;
-mod chain;
 mod notices;
-mod overrides;
-mod probes;
-mod rotation;
 mod oracle;
 mod overlay;
+mod overrides;
+mod probes;
 mod profiles;
 mod reset;
+mod rotation;
 mod run_flow;
 mod signal;
 mod state;

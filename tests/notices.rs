@@ -79,9 +79,21 @@ fn j2_the_order_at_one_instant() {
     assert_eq!(
         turn.names(),
         [
-            "attempt", "failed", "window", "override", "decision", //
-            "attempt", "failed", "window", "rolled_back", "override", "decision", //
-            "attempt", "decision", "notice", "answered",
+            "attempt",
+            "failed",
+            "window",
+            "override",
+            "decision", //
+            "attempt",
+            "failed",
+            "window",
+            "rolled_back",
+            "override",
+            "decision", //
+            "attempt",
+            "decision",
+            "notice",
+            "answered",
         ]
     );
 }
@@ -142,6 +154,7 @@ fn j4_from_one_fallback_to_another_is_one() {
 fn j4_a_fallback_that_did_not_answer_is_not_told() {
     let mut lab = lab();
     assert!(lab.turn(up(&[])).notices.is_empty());
+    lab.change("s", Change::Clear { profile: None, model: None });
     let turn = lab.turn(up(&["third"]));
     assert_eq!(turn.notices.len(), 1, "only the one that answered");
 }
@@ -172,7 +185,10 @@ fn j4_none_on_reset_or_new() {
 #[test]
 fn j4_the_reason_is_that_of_a_skipped_primary_too() {
     let mut lab = Lab::new("acme/a", &["other/b"]).keys(&["acme:x", "other:y"]);
-    lab.play(request("t"), |call, _| if call.candidate.provider == "acme" { fails("t_gone") } else { Reply::Ok });
+    lab.play(
+        request("t"),
+        |call, _| if call.candidate.provider == "acme" { fails("t_gone") } else { Reply::Ok },
+    );
     let turn = lab.turn(up(&["other"]));
     assert_eq!(turn.skipped(), ["acme/a auth"]);
     assert_eq!(turn.notices[0].text, "↪️ Model Fallback: other/b (selected acme/a; auth_permanent)");
@@ -193,7 +209,7 @@ fn j4_a_notice_that_could_not_be_sent_is_sent_later() {
 
 #[test]
 fn j4_the_wording_is_the_rules() {
-    let silent = table("drop notice fallback\n");
+    let silent = table_without(&["notice fallback"]);
     let routing = Routing { model: list("acme/a", Some(&["other/b"])), ..Routing::default() };
     let mut lab = Lab::with(silent, routing).keys(&["acme:x", "other:y"]);
     assert!(lab.turn(up(&["other"])).notices.is_empty());

@@ -138,9 +138,8 @@ fn a6_after_a_failed_compare_the_run_writes_no_more_overrides() {
 fn a6_a_change_between_view_and_write_is_found_by_the_compare() {
     let mut lab = lab();
     lab.after_persist = None;
-    let turn = lab.turn(|call, _| {
-        if call.candidate.provider == "third" { Reply::Ok } else { fails("t_bill") }
-    });
+    let turn =
+        lab.turn(|call, _| if call.candidate.provider == "third" { Reply::Ok } else { fails("t_bill") });
     assert_eq!(selected(&lab.session("s")), "third/c");
     assert_eq!(turn.of("override_kept").len(), 0);
 
@@ -300,7 +299,8 @@ fn b6_a_job_never_replaces_a_users_choice() {
 fn b4_a_users_choice_that_fails_is_reported_not_replaced() {
     let mut lab = lab();
     lab.user_picks("s", "third/c");
-    let turn = lab.turn(|call, _| if call.candidate.provider == "third" { fails("t_rate") } else { Reply::Ok });
+    let turn =
+        lab.turn(|call, _| if call.candidate.provider == "third" { fails("t_rate") } else { Reply::Ok });
     assert_eq!(turn.calls(), ["third/c third:z"]);
     assert_eq!(turn.exhausted().attempts.len(), 1);
     lab.play(choice("t", "acme/a", SelectionSource::User, None), up(&[]));

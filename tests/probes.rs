@@ -43,9 +43,14 @@ fn i1_auth_skips_from_its_second_step() {
 #[test]
 fn i1_one_blocked_profile_beside_a_free_one_skips_nothing() {
     let mut lab = Lab::new("acme/a", &["acme/b"]).keys(&["acme:x", "acme:y"]);
-    let turn = fresh(&mut lab, 1, |call, _| {
-        if call.profile == Some(id("acme:x")) { fails("t_gone") } else { Reply::Ok }
-    });
+    let turn =
+        fresh(
+            &mut lab,
+            1,
+            |call, _| {
+                if call.profile == Some(id("acme:x")) { fails("t_gone") } else { Reply::Ok }
+            },
+        );
     assert_eq!(turn.calls(), ["acme/a acme:x", "acme/a acme:y"]);
     assert!(turn.skipped().is_empty());
 }
@@ -104,9 +109,8 @@ fn i3_a_lone_candidate_is_probed_whenever_the_throttle_allows() {
         lab.turn(|_, _| fails("t_rate"));
         lab.minutes(6);
     }
-    lab.turn(|_, _| fails("t_rate"));
-    lab.pass(seconds(1));
-    assert_eq!(lab.turn(|_, _| fails("t_rate")).calls(), ["acme/a acme:x primary"]);
+    let turn = lab.turn(|_, _| fails("t_rate"));
+    assert_eq!(turn.calls(), ["acme/a acme:x primary"], "nineteen minutes before the end");
     lab.pass(seconds(10));
     let turn = lab.turn(|_, _| fails("t_rate"));
     assert_eq!(turn.skipped(), ["acme/a cooldown"]);
@@ -116,7 +120,8 @@ fn i3_a_lone_candidate_is_probed_whenever_the_throttle_allows() {
 #[test]
 fn i4_a_sibling_is_tried_despite_a_transient_window() {
     let mut lab = Lab::new("acme/a", &["acme/b", "other/c"]).keys(&["acme:x", "other:y"]);
-    let turn = fresh(&mut lab, 1, |call, _| if call.candidate.model == "a" { fails("t_over") } else { Reply::Ok });
+    let turn =
+        fresh(&mut lab, 1, |call, _| if call.candidate.model == "a" { fails("t_over") } else { Reply::Ok });
     assert_eq!(turn.calls(), ["acme/a acme:x", "acme/b acme:x sibling"]);
     let mut lab = Lab::new("acme/a", &["acme/b", "other/c"]).keys(&["acme:x", "other:y"]);
     let turn = fresh(&mut lab, 1, fail_of("acme", "t_bill"));
@@ -156,7 +161,11 @@ fn i5_a_probe_that_keeps_its_slot_does_not_use_it_up() {
             "b" => fails(code),
             _ => Reply::Ok,
         });
-        assert_eq!(turn.calls(), ["acme/a acme:x", "acme/b acme:x sibling", "acme/c acme:x sibling"], "{code}");
+        assert_eq!(
+            turn.calls(),
+            ["acme/a acme:x", "acme/b acme:x sibling", "acme/c acme:x sibling"],
+            "{code}"
+        );
     }
 }
 
@@ -236,7 +245,7 @@ fn k5_reset_forgets_skip_markers() {
 
 #[test]
 fn without_probe_rules_a_blocked_primary_is_skipped() {
-    let bare = table("drop probe primary\ndrop probe sibling\n");
+    let bare = table_without(&["probe"]);
     let routing = Routing { model: list("acme/a", Some(&["acme/b"])), ..Routing::default() };
     let mut lab = Lab::with(bare, routing).keys(&["acme:x"]);
     let turn = fresh(&mut lab, 1, |_, _| fails("t_over"));

@@ -84,6 +84,7 @@ impl Overrides {
             return plan;
         }
         let stored = plan.then.stored.take();
+        let known = stored.as_ref().and_then(|there| there.reason.clone());
         let expect = Expect::of(stored.as_ref());
         let selected = stored.filter(|there| there.candidate == *next.candidate && is_auto(there));
         let new = if let Some(there) = selected {
@@ -95,7 +96,7 @@ impl Overrides {
                 origin: Some(next.origin.clone()),
                 written_at: now,
                 probed_at: None,
-                reason: next.reason.map(str::to_owned),
+                reason: next.reason.map(str::to_owned).or(known),
                 notified: false,
             };
             plan.changes.push(Change::Select { expect, new: Some(new.clone()) });

@@ -7,9 +7,13 @@ use std::{
 };
 
 use pointsman::{
-    lang::{load, policy::CredentialKind, policy::SelectionSource},
+    lang::{
+        load,
+        policy::{CredentialKind, SelectionSource},
+        shipped,
+    },
     run::*,
-    signal::{Aborted, Signal},
+    signal::Signal,
     state::{
         change::{Batch, Change, Expect},
         memory::MemoryStore,
@@ -47,14 +51,28 @@ use default
 /// The shipped policy, decided by the codes `t_…`; `more` is appended.
 pub fn table(more: &str) -> Arc<Table> {
     static PLAIN: OnceLock<Arc<Table>> = OnceLock::new();
-    let make = |more: &str| {
-        let (rules, _) = match load::from_text(&format!("{CODES}{more}\n")) {
-            Ok(loaded) => loaded,
-            Err(error) => panic!("{:#?}", error.diagnostics),
-        };
-        Arc::new(Table::compile(rules, &NoSettings).unwrap())
-    };
+    let make = |more: &str| compile(&format!("language 1\n{CODES}{more}\n"));
     if more.is_empty() { Arc::clone(PLAIN.get_or_init(|| make(""))) } else { make(more) }
+}
+
+/// The shipped policy without the statements of `routing.rules` that begin so.
+pub fn table_without(beginnings: &[&str]) -> Arc<Table> {
+    let mut text = format!("language 1\n{}", CODES.replace("use default\n", ""));
+    for (path, file) in shipped::FILES.iter().filter(|(path, _)| path.starts_with("policy/")) {
+        let kept = file.lines().filter(|line| !line.starts_with("language"));
+        let kept = kept.filter(|line| {
+            *path != "policy/routing.rules" || !beginnings.iter().any(|begin| line.starts_with(begin))
+        });
+        kept.for_each(|line| text.push_str(&format!("{line}\n")));
+    }
+    compile(&text)
+}
+
+fn compile(text: &str) -> Arc<Table> {
+    match load::from_text(text) {
+        Ok((rules, _)) => Arc::new(Table::compile(rules, &NoSettings).unwrap()),
+        Err(error) => panic!("{:#?}", error.diagnostics),
+    }
 }
 
 /// A failure that is of the bucket behind this code.
@@ -400,9 +418,4 @@ pub fn request(session: &str) -> Request {
 pub fn choice(session: &str, full: &str, source: SelectionSource, own: Option<&[&str]>) -> Request {
     let choice = Choice { candidate: model(full), source, fallbacks: own.map(models) };
     Request { choice: Some(choice), ..request(session) }
-}
-
-/// A deadline of the host passed.
-pub fn deadline() -> Signal {
-    Signal { aborted: Some(Aborted::Deadline), ..Signal::default() }
 }
