@@ -12,6 +12,7 @@ mod explain;
 mod formatter;
 mod grammar;
 mod import;
+mod lints;
 mod notices;
 mod oracle;
 mod overlay;

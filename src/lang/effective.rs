@@ -54,18 +54,18 @@ impl Page<'_> {
         words.join(" ")
     }
 
-    fn slot(&mut self, span: Span, built_in: &str) {
+    fn slot(&mut self, indent: usize, span: Span, built_in: &str) {
         let text = if span == BUILT_IN { built_in.to_owned() } else { self.text(span) };
-        self.line(2, &text, span);
+        self.line(indent, &text, span);
     }
 
-    fn reaction(&mut self, reaction: &Reaction) {
-        self.slot(reaction.window.span, "no window");
-        self.slot(reaction.rotate.span, "no rotate");
-        self.slot(reaction.retry_if_repaired.span, "no retry");
-        self.slot(reaction.end.span, "surface");
+    fn reaction(&mut self, indent: usize, reaction: &Reaction) {
+        self.slot(indent, reaction.window.span, "no window");
+        self.slot(indent, reaction.rotate.span, "no rotate");
+        self.slot(indent, reaction.retry_if_repaired.span, "no retry");
+        self.slot(indent, reaction.end.span, "surface");
         if let Some(say) = &reaction.say {
-            self.line(2, &format!("say {:?}", say.node), say.span);
+            self.line(indent, &format!("say {:?}", say.node), say.span);
         }
     }
 
@@ -79,7 +79,7 @@ impl Page<'_> {
                 self.text(bucket.span)
             };
             self.line(0, &text, bucket.span);
-            self.reaction(&bucket.reaction);
+            self.reaction(2, &bucket.reaction);
         }
     }
 
@@ -173,6 +173,9 @@ impl Page<'_> {
             }
             shown.truncate(way.len());
             self.line(way.len() * 2, &self.text(rule.span), rule.span);
+            if let Some(reaction) = &rule.reaction {
+                self.reaction(way.len() * 2 + 2, reaction);
+            }
         }
     }
 

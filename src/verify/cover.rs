@@ -1,56 +1,87 @@
 //! Whether one condition implies another. Sound and incomplete: `true` is a proof, `false` says
 //! nothing.
 
-use std::collections::HashSet;
+use std::{cell::Cell, collections::HashSet};
 
 use crate::{
     lang::{
         check::has_words,
-        tree::{Cond, Field, Op, Quantifier, Ruleset, Test},
+        source::Spanned,
+        tree::{Cond, Field, Op, Phrases, Quantifier, Ruleset, Test},
     },
     table::ask::{equal_form, fold, phrase_form, phrase_texts},
 };
 
-/// A prover with a bounded number of steps.
-pub(super) struct Prover<'a> {
-    set: &'a Ruleset,
+/// A prover with a bounded number of steps. It takes conditions that are [`prepared`].
+pub(super) struct Prover {
+    lets: Vec<Cond>,
     /// Providers that belong to a family, so that `is` holds for others too.
-    families: HashSet<&'a str>,
-    left: usize,
+    families: HashSet<String>,
+    left: Cell<usize>,
 }
 
-impl<'a> Prover<'a> {
-    pub(super) fn new(set: &'a Ruleset, steps: usize) -> Self {
+/// The same condition with lists written out and all texts in the form in which they are compared.
+pub(super) fn prepared(set: &Ruleset, cond: &Cond) -> Cond {
+    let all = |parts: &[Cond]| parts.iter().map(|part| prepared(set, part)).collect();
+    let one = |text: &Spanned<String>, node: String| Spanned { node, span: text.span };
+    match cond {
+        Cond::Always | Cond::Let(..) => cond.clone(),
+        Cond::All(parts) => Cond::All(all(parts)),
+        Cond::Any(parts) => Cond::Any(all(parts)),
+        Cond::Not(inner) => Cond::Not(Box::new(prepared(set, inner))),
+        Cond::Test(test) => {
+            let op = match &test.op {
+                Op::Is(value) => Op::In(vec![one(value, equal_form(value))]),
+                Op::In(values) => Op::In(values.iter().map(|v| one(v, equal_form(v))).collect()),
+                Op::Has(quantifier, phrases) => {
+                    let texts = phrase_texts(phrases, set);
+                    let texts = texts.map(|text| Spanned { node: phrase_form(text), span: test.span });
+                    Op::Has(*quantifier, Phrases::Inline(texts.collect()))
+                }
+                Op::Contains(part) => Op::Contains(one(part, fold(part))),
+                Op::StartsWith(part) => Op::StartsWith(one(part, fold(part))),
+                other => other.clone(),
+            };
+            Cond::Test(Test { op, ..test.clone() })
+        }
+    }
+}
+
+impl Prover {
+    pub(super) fn new(set: &Ruleset, steps: usize) -> Self {
         let members = set.aliases.iter().flat_map(|a| a.members.iter().chain([&a.family]));
-        Self { set, families: members.map(String::as_str).collect(), left: steps }
+        Self {
+            lets: set.lets.iter().map(|named| prepared(set, &named.cond)).collect(),
+            families: members.map(|member| equal_form(member)).collect(),
+            left: Cell::new(steps),
+        }
+    }
+
+    /// Whether no step is left: nothing is proven any more.
+    pub(super) fn is_spent(&self) -> bool {
+        self.left.get() == 0
     }
 
     /// Whether `a` holding means that `b` holds, for every error.
-    pub(super) fn implies(&mut self, a: &Cond, b: &Cond) -> bool {
-        if self.left == 0 {
+    pub(super) fn implies(&self, a: &Cond, b: &Cond) -> bool {
+        if self.is_spent() {
             return false;
         }
-        self.left -= 1;
+        self.left.set(self.left.get() - 1);
         match (a, b) {
             (_, Cond::Always) => true,
             (_, Cond::All(parts)) => parts.iter().all(|part| self.implies(a, part)),
             (Cond::Any(parts), _) if !parts.is_empty() => parts.iter().all(|part| self.implies(part, b)),
             (Cond::Let(x, _), Cond::Let(y, _)) if x == y => true,
-            (_, Cond::Let(id, _)) => match self.set.lets.get(id.index()) {
-                Some(named) => self.implies(a, &named.cond),
-                None => false,
-            },
+            (_, Cond::Let(id, _)) => self.lets.get(id.index()).is_some_and(|named| self.implies(a, named)),
             (Cond::All(parts), _) => {
                 parts.iter().any(|part| self.implies(part, b))
                     || matches!(b, Cond::Any(any) if any.iter().any(|part| self.implies(a, part)))
             }
-            (Cond::Let(id, _), _) => match self.set.lets.get(id.index()) {
-                Some(named) => self.implies(&named.cond, b),
-                None => false,
-            },
+            (Cond::Let(id, _), _) => self.lets.get(id.index()).is_some_and(|named| self.implies(named, b)),
             (_, Cond::Any(parts)) => {
-                parts.iter().any(|part| self.implies(a, part))
-                    || matches!((a, split(a)), (Cond::Test(_), Some(cases)) if cases.iter().all(|c| parts.iter().any(|p| self.implies(c, p))))
+                let covers = |case: &Cond| parts.iter().any(|part| self.implies(case, part));
+                covers(a) || split(a).is_some_and(|cases| cases.iter().all(covers))
             }
             (Cond::Not(x), Cond::Not(y)) => self.implies(y, x),
             (Cond::Test(x), Cond::Test(y)) => self.test(x, y),
@@ -59,37 +90,24 @@ impl<'a> Prover<'a> {
     }
 
     fn test(&self, a: &Test, b: &Test) -> bool {
-        let inside = a.field == b.field
-            || (b.field == Field::Text && matches!(a.field, Field::Message | Field::Detail));
-        if !inside {
+        let part_of_text = b.field == Field::Text && matches!(a.field, Field::Message | Field::Detail);
+        if a.field != b.field && !part_of_text {
             return false;
         }
-        if matches!(a.op, Op::Absent) || matches!(b.op, Op::Absent) {
-            return a.field == b.field && matches!((&a.op, &b.op), (Op::Absent, Op::Absent));
-        }
-        if matches!(b.op, Op::Present) {
-            return true;
-        }
         match (&a.op, &b.op) {
+            (Op::Absent, Op::Absent) => !part_of_text,
+            (Op::Absent, _) | (_, Op::Absent) => false,
+            (_, Op::Present) => true,
             (Op::Number(x), Op::Number(y)) => {
                 x.iter().all(|(low, high)| y.iter().any(|(l, h)| l <= low && high <= h))
             }
-            (Op::Is(_) | Op::In(_), _) => {
-                values(&a.op).into_iter().all(|value| self.value(&a.field, value, &b.op))
-            }
-            (Op::Has(quantifier, phrases), _) => {
-                let phrases: Vec<String> = phrase_texts(phrases, self.set).map(phrase_form).collect();
-                match quantifier {
-                    Quantifier::Any => phrases.iter().all(|p| self.phrases(&[p.as_str()], &b.op)),
-                    Quantifier::All => {
-                        let all: Vec<&str> = phrases.iter().map(String::as_str).collect();
-                        self.phrases(&all, &b.op)
-                    }
-                }
-            }
-            (Op::Contains(x), Op::Contains(y)) => fold(x).contains(&fold(y)),
-            (Op::StartsWith(x), Op::StartsWith(y)) => fold(x).starts_with(&fold(y)),
-            (Op::StartsWith(x), Op::Contains(y)) => fold(x).contains(&fold(y)),
+            (Op::In(values), _) => values.iter().all(|value| self.value(&a.field, value, &b.op)),
+            (Op::Has(quantifier, Phrases::Inline(held)), _) => match quantifier {
+                Quantifier::Any => held.iter().all(|phrase| phrases(std::slice::from_ref(phrase), &b.op)),
+                Quantifier::All => phrases(held, &b.op),
+            },
+            (Op::Contains(x) | Op::StartsWith(x), Op::Contains(y)) => x.contains(y.as_str()),
+            (Op::StartsWith(x), Op::StartsWith(y)) => x.starts_with(y.as_str()),
             (Op::Matches(x), Op::Matches(y)) => {
                 x.pattern == y.pattern && x.case_sensitive == y.case_sensitive
             }
@@ -99,55 +117,41 @@ impl<'a> Prover<'a> {
 
     /// Whether a field that equals `value` answers `op` with yes.
     fn value(&self, field: &Field, value: &str, op: &Op) -> bool {
-        let equal = equal_form(value);
         let is_id = matches!(field, Field::Provider | Field::Model);
         match op {
-            Op::Is(_) | Op::In(_) => values(op).into_iter().any(|other| {
-                if equal_form(other) == equal {
-                    return true;
-                }
+            Op::In(others) => others.iter().any(|other| {
                 // A glob takes in a plain id that stands for itself alone.
-                is_id
-                    && !value.contains('*')
-                    && !(*field == Field::Provider && self.families.contains(value))
-                    && other
-                        .strip_suffix('*')
-                        .is_some_and(|start| !start.contains('*') && equal.starts_with(&fold(start)))
+                let alone =
+                    !value.contains('*') && !(*field == Field::Provider && self.families.contains(value));
+                let glob = |glob: &str| {
+                    glob.strip_suffix('*')
+                        .is_some_and(|start| !start.contains('*') && value.starts_with(start))
+                };
+                other.node == value || (is_id && alone && glob(&other.node))
             }),
             _ if is_id || matches!(field, Field::Header(_)) => false,
-            Op::Has(Quantifier::Any, phrases) => {
-                phrase_texts(phrases, self.set).any(|p| has_words(&phrase_form(&equal), &phrase_form(p)))
+            Op::Has(..) => {
+                let held = Spanned { node: phrase_form(value), span: crate::lang::policy::BUILT_IN };
+                phrases(&[held], op)
             }
-            Op::Has(Quantifier::All, phrases) => {
-                phrase_texts(phrases, self.set).all(|p| has_words(&phrase_form(&equal), &phrase_form(p)))
-            }
-            Op::Contains(part) => equal.contains(&fold(part)),
-            Op::StartsWith(part) => equal.starts_with(&fold(part)),
-            _ => false,
-        }
-    }
-
-    /// Whether a text with all these phrases answers `op` with yes.
-    fn phrases(&self, held: &[&str], op: &Op) -> bool {
-        let covers = |wanted: &str| held.iter().any(|h| has_words(h, &phrase_form(wanted)));
-        match op {
-            Op::Has(Quantifier::Any, phrases) => phrase_texts(phrases, self.set).any(covers),
-            Op::Has(Quantifier::All, phrases) => phrase_texts(phrases, self.set).all(covers),
-            // A blank of a phrase may be another sign in the text.
-            Op::Contains(part) => {
-                let part = fold(part);
-                !part.contains([' ', '_', '-']) && held.iter().any(|h| h.contains(&part))
-            }
+            Op::Contains(part) => value.contains(part.as_str()),
+            Op::StartsWith(part) => value.starts_with(part.as_str()),
             _ => false,
         }
     }
 }
 
-fn values(op: &Op) -> Vec<&str> {
+/// Whether a text with all these phrases answers `op` with yes.
+fn phrases(held: &[Spanned<String>], op: &Op) -> bool {
+    let covers = |wanted: &Spanned<String>| held.iter().any(|h| has_words(h, wanted));
     match op {
-        Op::Is(value) => vec![value.node.as_str()],
-        Op::In(values) => values.iter().map(|v| v.node.as_str()).collect(),
-        _ => Vec::new(),
+        Op::Has(Quantifier::Any, Phrases::Inline(wanted)) => wanted.iter().any(covers),
+        Op::Has(Quantifier::All, Phrases::Inline(wanted)) => wanted.iter().all(covers),
+        // A blank of a phrase may be another sign in the text.
+        Op::Contains(part) => {
+            !part.contains([' ', '_', '-']) && held.iter().any(|h| h.contains(part.as_str()))
+        }
+        _ => false,
     }
 }
 
@@ -156,16 +160,17 @@ fn split(cond: &Cond) -> Option<Vec<Cond>> {
     let Cond::Test(test) = cond else { return None };
     let with = |op: Op| Cond::Test(Test { op, ..test.clone() });
     match &test.op {
-        Op::In(values) if values.len() > 1 => Some(values.iter().map(|v| with(Op::Is(v.clone()))).collect()),
-        Op::Number(ranges) if ranges.len() > 1 => {
-            Some(ranges.iter().map(|r| with(Op::Number(vec![*r]))).collect())
+        Op::In(values) if values.len() > 1 => {
+            Some(values.iter().map(|value| with(Op::In(vec![value.clone()]))).collect())
         }
-        Op::Has(Quantifier::Any, crate::lang::tree::Phrases::Inline(entries)) if entries.len() > 1 => Some(
-            entries
-                .iter()
-                .map(|e| with(Op::Has(Quantifier::Any, crate::lang::tree::Phrases::Inline(vec![e.clone()]))))
-                .collect(),
-        ),
+        Op::Number(ranges) if ranges.len() > 1 => {
+            Some(ranges.iter().map(|range| with(Op::Number(vec![*range]))).collect())
+        }
+        Op::Has(Quantifier::Any, Phrases::Inline(entries)) if entries.len() > 1 => {
+            let one =
+                |entry: &Spanned<String>| Op::Has(Quantifier::Any, Phrases::Inline(vec![entry.clone()]));
+            Some(entries.iter().map(|entry| with(one(entry))).collect())
+        }
         _ => None,
     }
 }

@@ -103,7 +103,7 @@ impl Runner<'_> {
                 .related(rule.span, "decides it")
                 .help("narrow the condition")
             } else {
-                self.lost(rule, case, &verdict)
+                self.lost(id, rule, case, &verdict)
             };
             self.report.failures.push(problem);
         } else if !counter {
@@ -111,7 +111,7 @@ impl Runner<'_> {
         }
     }
 
-    fn lost(&self, rule: &Rule, case: &Case, verdict: &Verdict) -> Diagnostic {
+    fn lost(&self, id: RuleId, rule: &Rule, case: &Case, verdict: &Verdict) -> Diagnostic {
         let text = case.message.as_deref().or(case.code.as_deref()).unwrap_or("this case");
         let text: String = text.chars().take(80).collect();
         match verdict.rule.map(|winner| self.table.rule(winner)) {
@@ -123,7 +123,7 @@ impl Runner<'_> {
             .here("decided by another rule")
             .related(winner.span, "wins")
             .related(rule.span, "should win")
-            .help(if winner.span < rule.span {
+            .help(if verdict.rule < Some(id) {
                 "move the rule above the other, or narrow the other's condition"
             } else {
                 "widen the condition, or mend the example"

@@ -1,20 +1,23 @@
 //! Rules that an earlier rule provably covers.
 
-use super::cover::Prover;
+use super::cover::{Prover, prepared};
 use crate::lang::{
     diagnostic::{Diagnostic, codes::lints},
     tree::{Cond, Rule, Ruleset},
 };
 
 /// Most steps of all proofs together: beyond it the rest goes unproven, never wrongly reported.
-const MAX_STEPS: usize = 20_000_000;
+const MAX_STEPS: usize = 10_000_000;
 
 /// One warning for each rule that can never decide because an earlier one takes all of its errors.
 pub(super) fn covered(set: &Ruleset) -> Vec<Diagnostic> {
     let whole: Vec<Cond> = set.rules.iter().map(|rule| conjunction(set, rule)).collect();
-    let mut prover = Prover::new(set, MAX_STEPS);
+    let prover = Prover::new(set, MAX_STEPS);
     let mut out = Vec::new();
     for (j, (later, needs)) in set.rules.iter().zip(&whole).enumerate() {
+        if prover.is_spent() {
+            break;
+        }
         let earlier = set.rules.iter().zip(&whole).take(j).filter(|(rule, _)| !rule.observe && !closes(rule));
         for (rule, holds) in earlier {
             if prover.implies(needs, holds) {
@@ -51,5 +54,5 @@ fn conjunction(set: &Ruleset, rule: &Rule) -> Cond {
         parts.push(block.guard.clone());
         at = block.parent;
     }
-    Cond::All(parts)
+    prepared(set, &Cond::All(parts))
 }

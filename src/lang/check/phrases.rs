@@ -4,7 +4,7 @@ use crate::lang::{
     diagnostic::{Diagnostic, Diagnostics, codes::lints},
     literal, pattern,
     source::Spanned,
-    tree::{Cond, Field, Op, Phrases, Ruleset, Test, each_test},
+    tree::{BlockId, Cond, Field, Op, Phrases, Quantifier, Ruleset, Test, each_test},
 };
 
 /// Longest phrase that is still a phrase, in characters.
@@ -25,7 +25,13 @@ pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
     let decides = |cond: &Cond, out: &mut Diagnostics| each_test(cond, &mut |test| self::test(test, out));
     set.lets.iter().for_each(|l| decides(&l.cond, out));
     set.blocks.iter().for_each(|b| decides(&b.guard, out));
-    set.rules.iter().for_each(|r| decides(&r.when, out));
+    set.rules.iter().for_each(|r| {
+        decides(&r.when, out);
+        // Beside a status or code even a common word tells something.
+        if !is_guarded(set, r.block) {
+            deciding(set, &r.when, 0, out);
+        }
+    });
     set.resets.iter().for_each(|r| decides(&r.when, out));
     for list in &set.lists {
         list.entries.iter().for_each(|entry| shape(entry, out));
@@ -55,16 +61,7 @@ fn is_searched(set: &Ruleset, name: &str) -> bool {
 fn test(test: &Test, out: &mut Diagnostics) {
     match &test.op {
         Op::Has(_, Phrases::Inline(entries)) => {
-            let free_text = matches!(
-                test.field,
-                Field::Text | Field::Message | Field::Detail | Field::Wrapper | Field::Echo
-            );
-            for entry in entries {
-                shape(entry, out);
-                if free_text && entries.len() == 1 {
-                    single_word(entry, out);
-                }
-            }
+            entries.iter().for_each(|entry| shape(entry, out));
             covered(entries, out);
         }
         Op::Contains(phrase) => {
@@ -117,6 +114,45 @@ fn shape(phrase: &Spanned<String>, out: &mut Diagnostics) {
                 .here(format!("more than {LONG}"))
                 .help("keep the few words that tell this error from others"),
         );
+    }
+}
+
+/// Whether a block around a rule asks for a status or a code.
+fn is_guarded(set: &Ruleset, block: Option<BlockId>) -> bool {
+    let mut guarded = false;
+    let mut at = block;
+    while let Some(block) = at.and_then(|id| set.blocks.get(id.index())) {
+        each_test(&block.guard, &mut |test| {
+            guarded |= matches!(test.field, Field::Status | Field::AnyStatus | Field::Code | Field::Type);
+        });
+        at = block.parent;
+    }
+    guarded
+}
+
+/// Phrases that decide a rule alone, and are one common word.
+fn deciding(set: &Ruleset, cond: &Cond, depth: usize, out: &mut Diagnostics) {
+    match cond {
+        Cond::Any(parts) => parts.iter().for_each(|part| deciding(set, part, depth, out)),
+        Cond::Let(id, _) if depth < 64 => {
+            if let Some(named) = set.lets.get(id.index()) {
+                deciding(set, &named.cond, depth + 1, out);
+            }
+        }
+        Cond::Test(Test {
+            field: Field::Text | Field::Message | Field::Detail | Field::Wrapper,
+            op: Op::Has(quantifier, phrases),
+            ..
+        }) => {
+            let entries = match phrases {
+                Phrases::Inline(entries) => entries.as_slice(),
+                Phrases::List(id, _) => set.lists.get(id.index()).map_or(&[][..], |list| &list.entries),
+            };
+            if *quantifier == Quantifier::Any || entries.len() == 1 {
+                entries.iter().for_each(|entry| single_word(entry, out));
+            }
+        }
+        _ => {}
     }
 }
 

@@ -141,9 +141,9 @@ impl Diagnostic {
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// Takes a finding, unless the very same one is there already.
+    /// Takes a finding, unless the very same one is among the last few.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.0.contains(&diagnostic) {
+        if !self.0.iter().rev().take(64).any(|d| *d == diagnostic) {
             self.0.push(diagnostic);
         }
     }
