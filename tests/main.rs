@@ -22,6 +22,7 @@ mod profiles;
 mod reset;
 mod rotation;
 mod run_flow;
+mod shipped_rules;
 mod signal;
 mod state;
 mod store;
