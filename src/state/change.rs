@@ -8,7 +8,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
-    model::{Candidate, Origin, Override, Pin, ProfileId, Secret, Window},
+    model::{Candidate, Origin, Override, Pin, ProfileId, Secret, Usage, Window},
     schedule::Schedule,
     view::View,
 };
@@ -46,6 +46,13 @@ pub enum Change {
         profile: Option<ProfileId>,
         /// Only what concerns this model; `None`: everything.
         model: Option<String>,
+    },
+    /// Usage from a legacy file, for a profile that has none yet (C4).
+    Adopt {
+        /// The profile.
+        profile: ProfileId,
+        /// Its usage.
+        usage: Usage,
     },
     /// A refreshed credential that the host handed back (C8).
     NewSecret(NewSecret),

@@ -4,6 +4,8 @@
 //! the fresh rows in one transaction.
 
 pub mod change;
+pub mod import;
+pub mod legacy;
 pub mod memory;
 pub mod model;
 pub mod schedule;

@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use secrecy::{ExposeSecret, SecretString, zeroize::Zeroizing};
+pub(super) use secrecy::zeroize::Zeroizing;
+use secrecy::{ExposeSecret, SecretString};
 
 use super::model::Secret;
 

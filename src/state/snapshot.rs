@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     change::{Applied, Batch, Change, NewSecret, Outcome},
-    model::{ProfileId, Session},
+    model::{ProfileId, Session, Usage},
     transition,
     view::{Cut, ProfileView, View},
 };
@@ -145,7 +145,9 @@ impl Plan {
         let (id, change) = match change {
             Change::Failure(failure) => (&failure.profile, change),
             Change::Success(success) => (&success.profile, change),
-            Change::Used { profile, .. } | Change::Clear { profile: Some(profile), .. } => (profile, change),
+            Change::Used { profile, .. }
+            | Change::Clear { profile: Some(profile), .. }
+            | Change::Adopt { profile, .. } => (profile, change),
             Change::Clear { profile: None, model } => {
                 for place in 0..self.profiles.len() {
                     self.clear(place, model.as_deref());
@@ -169,7 +171,11 @@ impl Plan {
                 transition::used(usage, *at);
                 (Outcome::Done, false)
             }
-            _ => (Outcome::Done, false),
+            Change::Adopt { usage: theirs, .. } if *usage == Usage::default() => {
+                usage.clone_from(theirs);
+                (Outcome::Done, true)
+            }
+            _ => (Outcome::Kept, false),
         };
         if changed {
             self.changed.insert(place)

@@ -196,11 +196,11 @@ impl Inner {
     /// Waits for other writers by short pauses: SQLite's own grow to a tenth of a second, and let one
     /// process starve the others.
     fn begin(&self) -> Result<(), Error> {
-        let mut begin = self.db.prepare_cached("BEGIN IMMEDIATE")?;
+        let mut statement = self.db.prepare_cached("BEGIN IMMEDIATE")?;
         let mut left = self.patience;
         self.db.busy_timeout(Duration::ZERO)?;
-        let begun = loop {
-            match begin.execute([]) {
+        let done = loop {
+            match statement.execute([]) {
                 Err(error) if is_busy(&error) && !left.is_zero() => {
                     thread::sleep(PAUSE);
                     left = left.saturating_sub(PAUSE);
@@ -209,7 +209,7 @@ impl Inner {
             }
         };
         self.db.busy_timeout(self.patience)?;
-        begun.map(|_| ())
+        done.map(|_| ())
     }
 
     fn fresh_and<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {

@@ -69,6 +69,7 @@ pub fn session(session: &mut Session, change: &Change) -> Result<Outcome, Confli
         | Change::Success(_)
         | Change::Used { .. }
         | Change::Clear { .. }
+        | Change::Adopt { .. }
         | Change::NewSecret(_) => {}
     }
     Ok(Outcome::Done)

@@ -1,0 +1,263 @@
+//! Legacy JSON files → state (C4). Idempotent; nothing stored is overwritten, and the files stay as
+//! they are.
+
+mod credential;
+mod entries;
+mod usage;
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+use serde_json::Value;
+
+use self::entries::Entries;
+use super::{
+    change::{Batch, Change},
+    model::{Profile, ProfileId},
+    select::SameFamily,
+    store::{Put, Store, StoreError},
+    view::{View, ViewQuery},
+};
+use crate::time::Timestamp;
+
+/// A legacy file longer than this is none.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// What an import did, file by file. Holds no secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The files that were there.
+    pub files: Vec<FileReport>,
+}
+
+/// What was found in one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileReport {
+    /// The file.
+    pub path: PathBuf,
+    /// Profiles that were stored, in the order of the file.
+    pub profiles: Vec<String>,
+    /// Profiles whose usage was taken over.
+    pub usage: Vec<String>,
+    /// Profiles, or their usage, that the state has already: the stored ones stay.
+    pub kept: Vec<String>,
+    /// What was not understood, and is left where it is.
+    pub not_understood: Vec<NotUnderstood>,
+}
+
+/// Something that an import left alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotUnderstood {
+    /// Where in the file, as a dotted path; empty: the file itself.
+    pub at: String,
+    /// Why.
+    pub why: String,
+}
+
+impl FileReport {
+    fn left(&mut self, at: impl Into<String>, why: impl Into<String>) {
+        self.not_understood.push(NotUnderstood { at: at.into(), why: why.into() });
+    }
+}
+
+/// Imports every legacy file of an agent below `root`.
+///
+/// # Errors
+/// [`StoreError`] when the state cannot be read or written. A bad file is no error: it is reported,
+/// and the others are imported.
+pub fn import(
+    root: &Path,
+    agent: &str,
+    store: &dyn Store,
+    family: SameFamily<'_>,
+    now: Timestamp,
+) -> Result<Report, StoreError> {
+    let mut import = Import { store, family, now, report: Report::default() };
+    // An agent id is a name, not a way out of the root.
+    let own = root.join("agents").join(agent.replace(['/', '\\'], "_").replace("..", "_")).join("agent");
+    import.file(&own.join("auth-profiles.json"), Import::profiles_and_usage)?;
+    import.file(&root.join("agent").join("auth-profiles.json"), Import::profiles_and_usage)?;
+    import.file(&own.join("auth.json"), Import::by_provider)?;
+    import.file(&oauth_file(root), Import::by_provider)?;
+    // Last: usage belongs to profiles that are there.
+    import.file(&own.join("auth-state.json"), Import::profiles_and_usage)?;
+    Ok(import.report)
+}
+
+/// Imports `credentials/oauth.json` alone, as is done at first use. `None`: there is no such file.
+///
+/// # Errors
+/// [`StoreError`] when the state cannot be read or written.
+pub fn import_oauth(
+    root: &Path,
+    store: &dyn Store,
+    family: SameFamily<'_>,
+    now: Timestamp,
+) -> Result<Option<FileReport>, StoreError> {
+    let mut import = Import { store, family, now, report: Report::default() };
+    import.file(&oauth_file(root), Import::by_provider)?;
+    Ok(import.report.files.pop())
+}
+
+fn oauth_file(root: &Path) -> PathBuf {
+    root.join("credentials").join("oauth.json")
+}
+
+struct Import<'a> {
+    store: &'a dyn Store,
+    family: SameFamily<'a>,
+    now: Timestamp,
+    report: Report,
+}
+
+type Reader<'a> = fn(&Import<'a>, Entries, &mut FileReport) -> Result<(), StoreError>;
+
+impl<'a> Import<'a> {
+    fn file(&mut self, path: &Path, read: Reader<'a>) -> Result<(), StoreError> {
+        let mut report = FileReport { path: path.to_owned(), ..FileReport::default() };
+        match load(path) {
+            Ok(None) => return Ok(()),
+            Ok(Some(entries)) => read(self, entries, &mut report)?,
+            Err(why) => report.left("", why),
+        }
+        self.report.files.push(report);
+        Ok(())
+    }
+
+    /// `{profiles: {id: …}, usageStats: {id: …}}`.
+    fn profiles_and_usage(&self, file: Entries, report: &mut FileReport) -> Result<(), StoreError> {
+        let mut usage = None;
+        for (key, value) in file.0 {
+            match key.as_str() {
+                "version" => {}
+                "profiles" => match Entries::of(value) {
+                    Some(profiles) => self.take_all(profiles, "profiles.", report)?,
+                    None => report.left("profiles", "not a map"),
+                },
+                "usageStats" => usage = Some(value),
+                "order" => report.left("order", "an order belongs into the config, as `auth.order`"),
+                other => report.left(other, "unknown key"),
+            }
+        }
+        match usage.map(Entries::of) {
+            None => Ok(()),
+            Some(Some(usage)) => self.take_usage(usage, report),
+            Some(None) => {
+                report.left("usageStats", "not a map");
+                Ok(())
+            }
+        }
+    }
+
+    /// `{provider: credential}`.
+    fn by_provider(&self, file: Entries, report: &mut FileReport) -> Result<(), StoreError> {
+        self.take_all(file, "", report)
+    }
+
+    fn take_all(&self, all: Entries, at: &str, report: &mut FileReport) -> Result<(), StoreError> {
+        let mut read: Vec<Profile> = Vec::new();
+        let mut twice: Vec<usize> = Vec::new();
+        for (key, value) in all.0 {
+            let at = format!("{at}{key}");
+            let Some(profile) = credential::read(&key, value, &at, report) else { continue };
+            if let Some(first) = read.iter().position(|there| there.id.same(&profile.id, self.family)) {
+                let why = format!("the same profile as `{}`; remove one of them", read_id(&read, first));
+                report.left(at, why);
+                twice.push(first);
+            } else {
+                read.push(profile);
+            }
+        }
+        let view = self.view()?;
+        for (place, profile) in read.into_iter().enumerate() {
+            if twice.contains(&place) {
+                report.left(profile.id.0, "stands here under two names; remove one of them");
+            } else if find(&view, &profile.id, self.family).is_some() {
+                report.kept.push(profile.id.0);
+            } else {
+                match self.store.put_profile(&profile)? {
+                    Put::Added => report.profiles.push(profile.id.0),
+                    Put::Replaced => report.kept.push(profile.id.0),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_usage(&self, all: Entries, report: &mut FileReport) -> Result<(), StoreError> {
+        let view = self.view()?;
+        let mut changes = Vec::new();
+        for (id, value) in all.0 {
+            let at = format!("usageStats.{id}");
+            let Some(there) = find(&view, &ProfileId(id.clone()), self.family) else {
+                report.left(at, "no such profile is stored");
+                continue;
+            };
+            let Some(usage) = usage::read(value, &at, self.now, report) else { continue };
+            let profile = &view.profiles.iter().find(|profile| profile.info.id == there);
+            if profile.is_some_and(|profile| *profile.usage != super::model::Usage::default()) {
+                report.kept.push(format!("{id} (usage)"));
+            } else {
+                changes.push(Change::Adopt { profile: there, usage });
+                report.usage.push(id);
+            }
+        }
+        if !changes.is_empty() {
+            self.store.apply(&Batch { session: None, changes }, self.now)?;
+        }
+        Ok(())
+    }
+
+    fn view(&self) -> Result<View, StoreError> {
+        self.store.view(&ViewQuery::default(), self.now)
+    }
+}
+
+fn read_id(read: &[Profile], at: usize) -> &str {
+    read.get(at).map_or("", |profile| profile.id.0.as_str())
+}
+
+fn find(view: &View, id: &ProfileId, family: SameFamily<'_>) -> Option<ProfileId> {
+    view.profiles.iter().map(|profile| &profile.info.id).find(|there| there.same(id, family)).cloned()
+}
+
+/// The entries of a JSON file in their order; `None` when there is no file.
+fn load(path: &Path) -> Result<Option<Entries>, String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("cannot be read ({error})")),
+    };
+    let mut text = super::secret::Zeroizing::new(Vec::new());
+    file.take(LONGEST + 1).read_to_end(&mut text).map_err(|error| format!("cannot be read ({error})"))?;
+    if text.len() as u64 > LONGEST {
+        return Err("longer than 16 MiB".to_owned());
+    }
+    // Only the place is told: the error's own words may quote a secret.
+    let place = |error: &serde_json::Error| {
+        format!("no valid JSON (line {}, column {})", error.line(), error.column())
+    };
+    let value: Entries = match serde_json::from_slice(&text) {
+        Ok(entries) => entries,
+        Err(error) if error.is_data() => return Err("not a map".to_owned()),
+        Err(error) => return Err(place(&error)),
+    };
+    Ok(Some(value))
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn instant(value: &Value) -> Option<Timestamp> {
+    #[expect(clippy::cast_possible_truncation, reason = "a float saturates; milliseconds fit anyway")]
+    let millis = value.as_i64().or_else(|| value.as_f64().map(|millis| millis as i64))?;
+    Some(Timestamp::from_millis(millis))
+}

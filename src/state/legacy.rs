@@ -1,0 +1,78 @@
+//! What the legacy format knew: other names (C2), and one cooldown and one disable (E8).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::model::{Usage, Window};
+use crate::{lang::policy::Lane, time::Timestamp};
+
+/// The schedule of a window that came from a legacy file, which names none.
+#[must_use]
+pub fn imported_schedule(lane: Lane) -> &'static str {
+    match lane {
+        Lane::Cooldown => "imported cooldown",
+        Lane::Disable => "imported disable",
+    }
+}
+
+/// Providers that legacy ids name otherwise (C2): a matter of the stored format, like the names of
+/// legacy files. Families of the rules are wider, and a key of one member is none of another.
+const RENAMED: &[(&str, &str)] = &[("openai-codex", "openai")];
+
+/// Whether two providers share their profiles: they are the same, or one is the other's legacy name.
+#[must_use]
+pub fn same_provider(a: &str, b: &str) -> bool {
+    let now = |provider| RENAMED.iter().find(|(old, _)| *old == provider).map_or(provider, |(_, new)| *new);
+    now(a) == now(b)
+}
+
+/// Usage as the legacy files tell it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LegacyUsage {
+    /// Start of the last attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_used: Option<Timestamp>,
+    /// End of the latest open cooldown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cooldown_until: Option<Timestamp>,
+    /// Its model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cooldown_model: Option<String>,
+    /// Its bucket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cooldown_reason: Option<String>,
+    /// End of the latest open disable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled_until: Option<Timestamp>,
+    /// Its bucket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled_reason: Option<String>,
+    /// Failures since the last fresh start.
+    pub error_count: u32,
+    /// Failures per bucket.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub failure_counts: BTreeMap<String, u32>,
+}
+
+impl Usage {
+    /// The legacy view. A file of that form holds one window a lane: the one that ends last.
+    #[must_use]
+    pub fn legacy(&self, now: Timestamp) -> LegacyUsage {
+        let latest = |lane: Lane| -> Option<&Window> {
+            self.windows.iter().filter(|w| w.lane == lane && w.is_open(now)).max_by_key(|w| w.until)
+        };
+        let (cooldown, disable) = (latest(Lane::Cooldown), latest(Lane::Disable));
+        LegacyUsage {
+            last_used: self.last_used,
+            cooldown_until: cooldown.map(|w| w.until),
+            cooldown_model: cooldown.and_then(|w| w.model.clone()),
+            cooldown_reason: cooldown.map(|w| w.bucket.clone()),
+            disabled_until: disable.map(|w| w.until),
+            disabled_reason: disable.map(|w| w.bucket.clone()),
+            error_count: self.error_count,
+            failure_counts: self.failure_counts.clone(),
+        }
+    }
+}
