@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use pointsman::{
     lang::policy::{CredentialKind, LastUsed, ProfileOrder},
     state::{
+        legacy::same_provider as family,
         model::{ProfileId, Secret, Usage},
         secret::{SecretError, SecretSource},
         select::*,
@@ -42,12 +43,6 @@ fn with(profile: &ProfileView, change: impl FnOnce(&mut ProfileInfo)) -> Profile
     let mut profile = profile.clone();
     change(Arc::make_mut(&mut profile.info));
     profile
-}
-
-fn family(a: &str, b: &str) -> bool {
-    let of =
-        |provider: &str| if provider == "openai-codex" { "openai".to_owned() } else { provider.to_owned() };
-    of(a) == of(b)
 }
 
 fn shipped_order() -> ProfileOrder {
@@ -95,6 +90,13 @@ fn c2_a_legacy_id_is_the_same_profile() {
     let set = profile_set("openai", Some(&ids(&["openai:a"])), &[], &stored, &family);
     assert_eq!(names(&set.profiles), ["openai-codex:a"], "in orders");
     assert_eq!(profile_set("openai", None, &[], &stored, &family).profiles.len(), 1, "and without");
+}
+
+#[test]
+fn c8_a_key_of_a_family_member_is_another_providers() {
+    let stored = [stored("azure-openai-responses:a", CredentialKind::ApiKey, 1, None)];
+    assert_eq!(profile_set("openai", None, &[], &stored, &family).profiles.len(), 0);
+    assert_eq!(eligible(&stored[0].info, "openai", &family, NOW), Err(Ineligible::WrongProvider));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::request::Routing;
 use crate::{
     lang::policy::Lane,
     state::{
+        legacy::same_provider,
         model::{Candidate, ProfileId, Usage, Window},
         select::{Seated, profile_set, sequence},
         view::{ProfileView, View},
@@ -79,13 +80,12 @@ impl Scene<'_> {
 
     fn sequence(&self, candidate: &Candidate) -> Vec<Seat> {
         let provider = candidate.provider.as_str();
-        let family = |a: &str, b: &str| a == b || self.table.family(a) == self.table.family(b);
         let order = self.routing.order.get(provider).map(Vec::as_slice);
-        let set = profile_set(provider, order, &self.routing.profiles, &self.view.profiles, &family);
+        let set = profile_set(provider, order, &self.routing.profiles, &self.view.profiles, &same_provider);
         let blocked =
             |profile: &ProfileView| self.usage(profile).blocked_until(Some(&candidate.model), self.now);
         let order = self.table.policy().order.as_ref().map(|slot| &slot.node);
-        let (seated, _) = sequence(&set, provider, order, &family, &blocked, self.now);
+        let (seated, _) = sequence(&set, provider, order, &same_provider, &blocked, self.now);
         let seat = |seated: Seated<'_>| Seat {
             profile: Some(seated.profile.info.id.clone()),
             block: self.block(self.usage(seated.profile), &candidate.model),
