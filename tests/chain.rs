@@ -1,5 +1,7 @@
 //! The candidate chain (G) and what each source may fall back to (B).
 
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
 use pointsman::{
     lang::policy::SelectionSource,
     run::*,

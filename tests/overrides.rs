@@ -1,5 +1,7 @@
 //! The session's selection as a run writes and undoes it (A5, A6, B3, K).
 
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
+
 use pointsman::{
     lang::policy::SelectionSource,
     run::*,
@@ -50,12 +52,12 @@ fn a5_override_is_persisted_before_the_attempt() {
 #[test]
 fn a5_rotation_persists_the_new_profile() {
     let mut lab = Lab::new("acme/a", &["other/b"]).keys(&["acme:x", "other:y", "other:z"]);
-    let turn = lab.turn(|call, lab| match &*call.candidate.provider {
-        "acme" => fails("t_model"),
-        _ => {
-            assert_eq!(Some(&lab.session("s").pins["other"].profile), call.profile.as_ref());
-            if call.profile == Some(id("other:y")) { fails("t_auth") } else { Reply::Ok }
+    let turn = lab.turn(|call, lab| {
+        if call.candidate.provider == "acme" {
+            return fails("t_model");
         }
+        assert_eq!(Some(&lab.session("s").pins["other"].profile), call.profile.as_ref());
+        if call.profile == Some(id("other:y")) { fails("t_auth") } else { Reply::Ok }
     });
     assert_eq!(turn.calls(), ["acme/a acme:x", "other/b other:y", "other/b other:z"]);
     assert_eq!(turn.of("override").len(), 2);

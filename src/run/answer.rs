@@ -70,7 +70,7 @@ impl Run {
         self.say(Event::Answered { candidate: call.candidate.clone(), profile: call.profile.clone() });
         let summary = self.summary(world);
         let done = Done { candidate: call.candidate, profile: call.profile, position: self.at + 1, summary };
-        self.step(Step::Done(done), Phase::Ended);
+        self.step(Step::Done(Box::new(done)), Phase::Ended);
     }
 
     /// Says what became of the session's selection, and gives the notices that are due: one for each

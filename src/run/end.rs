@@ -55,7 +55,7 @@ impl Run {
         self.persist(changes, After::End(Box::new(end), Box::new(plan)));
     }
 
-    pub(super) fn undone(&mut self, end: End, mut plan: Plan, persisted: &Persisted, world: &World<'_>) {
+    pub(super) fn undone(&mut self, end: &End, mut plan: Plan, persisted: &Persisted, world: &World<'_>) {
         match persisted {
             Persisted::Ok(_) => {
                 if let Some(candidate) = plan.rolled_back.take() {
@@ -70,7 +70,7 @@ impl Run {
             }
             Persisted::Unavailable { .. } => {}
         }
-        self.conclude(&end, world);
+        self.conclude(end, world);
     }
 
     fn conclude(&mut self, end: &End, world: &World<'_>) {

@@ -203,7 +203,7 @@ impl Event {
                 count(was_until_ms);
             }
             Self::Exhausted { soonest_expiry_ms, .. } => {
-                soonest_expiry_ms.as_mut().into_iter().for_each(count)
+                soonest_expiry_ms.as_mut().into_iter().for_each(count);
             }
             _ => {}
         }

@@ -267,7 +267,7 @@ impl Run {
             Phase::Start => self.begin(world),
             Phase::Route => self.route(world),
             Phase::Choose => self.choose(world),
-            Phase::Persisted(after, persisted) => self.persisted(after, persisted, world),
+            Phase::Persisted(after, persisted) => self.persisted(after, &persisted, world),
             Phase::Paused(span) => {
                 self.say(Event::Waited { span });
                 self.phase = Phase::Choose;
@@ -283,18 +283,18 @@ impl Run {
         }
     }
 
-    fn persisted(&mut self, after: After, persisted: Persisted, world: &mut World<'_>) {
+    fn persisted(&mut self, after: After, persisted: &Persisted, world: &mut World<'_>) {
         self.say_cuts(world.view);
-        if let Persisted::Unavailable { why } = &persisted {
+        if let Persisted::Unavailable { why } = persisted {
             let secret_lost = after.holds_secret();
             self.say(Event::StoreUnavailable { why: why.clone(), secret_lost });
         }
         match after {
-            After::HeartbeatCleared(cleared) => self.heartbeat_cleared(*cleared, &persisted),
-            After::Call(call, plan) => self.call_planned(*call, *plan, &persisted, world),
-            After::Failure(changes) => self.failure_stored(&changes, &persisted, world),
-            After::Answer(answer) => self.answer_stored(*answer, &persisted, world),
-            After::End(end, plan) => self.undone(*end, *plan, &persisted, world),
+            After::HeartbeatCleared(cleared) => self.heartbeat_cleared(*cleared, persisted),
+            After::Call(call, plan) => self.call_planned(*call, *plan, persisted, world),
+            After::Failure(changes) => self.failure_stored(&changes, persisted, world),
+            After::Answer(answer) => self.answer_stored(*answer, persisted, world),
+            After::End(end, plan) => self.undone(&end, *plan, persisted, world),
         }
     }
 

@@ -83,7 +83,7 @@ mod tests {
     fn k5_forgetting_a_session_leaves_the_others_and_the_probes() {
         let mut memory = Memory::new();
         let now = Timestamp::from_millis(1_000);
-        let later = now.after(Duration::from_secs(60));
+        let later = now.after(Duration::from_mins(1));
         for session in ["a", "b"] {
             memory.skip(session, &candidate(), later, now);
             memory.origin_probed(session, &candidate(), now);

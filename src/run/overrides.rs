@@ -167,12 +167,11 @@ impl Overrides {
     }
 
     fn pin(&mut self, family: &str, pin: &Pin, session: &Session) {
-        match self.pins.get_mut(family) {
-            Some(there) => there.wrote = pin.clone(),
-            None => {
-                let before = session.pins.get(family).cloned();
-                self.pins.insert(family.to_owned(), PinBefore { wrote: pin.clone(), before });
-            }
+        if let Some(there) = self.pins.get_mut(family) {
+            there.wrote = pin.clone();
+        } else {
+            let before = session.pins.get(family).cloned();
+            self.pins.insert(family.to_owned(), PinBefore { wrote: pin.clone(), before });
         }
     }
 }

@@ -86,12 +86,12 @@ impl Scene<'_> {
             |profile: &ProfileView| self.usage(profile).blocked_until(Some(&candidate.model), self.now);
         let order = self.table.policy().order.as_ref().map(|slot| &slot.node);
         let (seated, _) = sequence(&set, provider, order, &same_provider, &blocked, self.now);
-        let seat = |seated: Seated<'_>| Seat {
-            profile: Some(seated.profile.info.id.clone()),
-            block: self.block(self.usage(seated.profile), &candidate.model),
-            refresh_first: seated.refresh_first,
-            rank: seated.rank,
+        let with_block = |one: Seated<'_>| Seat {
+            profile: Some(one.profile.info.id.clone()),
+            block: self.block(self.usage(one.profile), &candidate.model),
+            refresh_first: one.refresh_first,
+            rank: one.rank,
         };
-        seated.into_iter().map(seat).collect()
+        seated.into_iter().map(with_block).collect()
     }
 }

@@ -40,7 +40,7 @@ pub enum Step {
     /// Log an event (J2). No answer.
     Event(Event),
     /// The end: a candidate answered (A7).
-    Done(Done),
+    Done(Box<Done>),
     /// The end: this error is to be returned as it is (A7).
     Surface(Box<Surface>),
     /// The end: nothing answered (A7, J3).

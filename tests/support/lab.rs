@@ -1,5 +1,7 @@
 //! A host on a virtual clock: plays turns against the real interpreter and the store in memory.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail so")]
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock},
@@ -63,7 +65,7 @@ pub fn table_without(beginnings: &[&str]) -> Arc<Table> {
         let kept = kept.filter(|line| {
             *path != "policy/routing.rules" || !beginnings.iter().any(|begin| line.starts_with(begin))
         });
-        kept.for_each(|line| text.push_str(&format!("{line}\n")));
+        text.extend(kept.flat_map(|line| [line, "\n"]));
     }
     compile(&text)
 }
@@ -131,14 +133,12 @@ impl Turn {
     pub fn calls(&self) -> Vec<String> {
         let name = |attempt: &Attempt| {
             let Attempt { candidate, profile, probe, repair, .. } = attempt;
-            let mut text = format!("{}/{}", candidate.provider, candidate.model);
-            if let Some(profile) = profile {
-                text.push_str(&format!(" {}", profile.0));
-            }
-            if let Some(probe) = probe {
-                text.push_str(&format!(" {}", format!("{probe:?}").to_lowercase()));
-            }
-            if *repair { text + " repair" } else { text }
+            let called = format!("{}/{}", candidate.provider, candidate.model);
+            let profile = profile.iter().map(|profile| profile.0.clone());
+            let probe = probe.iter().map(|probe| format!("{probe:?}").to_lowercase());
+            let repair = repair.then(|| "repair".to_owned());
+            let words: Vec<String> = [called].into_iter().chain(profile).chain(probe).chain(repair).collect();
+            words.join(" ")
         };
         self.attempts.iter().map(name).collect()
     }
@@ -184,6 +184,8 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
+type Meddler = Box<dyn FnMut(&dyn Store, Timestamp)>;
+
 type Answerer<'a> = dyn FnMut(&Attempt, &Lab) -> Reply + 'a;
 
 /// A host, its config and its state.
@@ -201,7 +203,7 @@ pub struct Lab {
     /// What the host can mend.
     pub mends: bool,
     /// Done after each batch is stored, once.
-    pub after_persist: Option<Box<dyn FnMut(&dyn Store, Timestamp)>>,
+    pub after_persist: Option<Meddler>,
 }
 
 impl Lab {
@@ -228,7 +230,9 @@ impl Lab {
 
     /// Stores API keys with these ids.
     pub fn keys(self, ids: &[&str]) -> Self {
-        ids.iter().for_each(|profile| self.store_profile(profile, CredentialKind::ApiKey));
+        for profile in ids {
+            self.store_profile(profile, CredentialKind::ApiKey);
+        }
         self
     }
 
@@ -263,7 +267,7 @@ impl Lab {
     }
 
     pub fn minutes(&mut self, minutes: u64) {
-        self.pass(Duration::from_secs(60 * minutes));
+        self.pass(Duration::from_mins(minutes));
     }
 
     pub fn session(&self, session: &str) -> Session {
@@ -367,7 +371,7 @@ impl Lab {
                             let new = Refreshed {
                                 secret: Secret::Direct(secrecy::SecretString::from(secret)),
                                 refresh: None,
-                                expires: Some(self.now.after(Duration::from_secs(3_600))),
+                                expires: Some(self.now.after(Duration::from_hours(1))),
                             };
                             run.report(Report::Answered { new_secret: Some(new) }).unwrap();
                         }
