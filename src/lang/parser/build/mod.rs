@@ -160,7 +160,8 @@ impl Builder<'_, '_> {
 
     /// Reads the head of a piece by an entry of the grammar.
     fn slot(&mut self, piece: &Piece, entry: Rule) -> Built<Node> {
-        if !piece.sound {
+        // After the last finding that is shown, the rest of a file of rubbish costs nothing.
+        if !piece.sound || self.report.left() == 0 {
             return Err(Reported);
         }
         let head = self.tokens.get(piece.first..piece.last).unwrap_or_default();
