@@ -8,6 +8,7 @@ mod classify;
 #[cfg(feature = "cli")]
 mod cli;
 mod config;
+mod examples;
 mod explain;
 mod formatter;
 mod grammar;

@@ -205,7 +205,7 @@ pub fn duration(duration: std::time::Duration) -> String {
     let millis = duration.as_millis();
     let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
     for (unit, size) in units {
-        if millis >= size && millis % size == 0 && !(unit == "d" && millis == size) {
+        if millis >= size && millis.is_multiple_of(size) && !(unit == "d" && millis == size) {
             return format!("{}{unit}", millis / size);
         }
     }

@@ -102,13 +102,11 @@ fn exactly(set: impl IntoIterator<Item = String>) -> Found {
 /// A literal whose characters folding might change in a way not known here is cut there.
 fn literal(text: &str) -> Found {
     let pieces: Vec<&str> = text.split(|c: char| !c.is_ascii() && !is_plain(c)).collect();
-    match pieces.as_slice() {
-        [whole] => exactly([normal(whole)]),
-        _ => {
-            let longest = pieces.into_iter().max_by_key(|p| p.len()).unwrap_or("");
-            Found { exact: None, required: better(Some(Set::from([normal(longest)])), None) }
-        }
+    if let [whole] = pieces.as_slice() {
+        return exactly([normal(whole)]);
     }
+    let longest = pieces.into_iter().max_by_key(|p| p.len()).unwrap_or("");
+    Found { exact: None, required: better(Some(Set::from([normal(longest)])), None) }
 }
 
 /// A letter beyond ASCII that folding surely keeps.
@@ -165,7 +163,7 @@ fn union(a: Option<Set>, b: Option<Set>) -> Option<Set> {
 /// The set whose shortest literal is longer; neither when both have one too short.
 fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
     let worth = |set: &Set| set.iter().map(|l| l.trim().len()).min().unwrap_or(0).min(12);
-    let usable = |set: Option<Set>| set.map(tidy).filter(|s| worth(s) >= MIN_LITERAL);
+    let usable = |set: Option<Set>| set.as_ref().map(tidy).filter(|s| worth(s) >= MIN_LITERAL);
     match (usable(a), usable(b)) {
         (Some(a), Some(b)) if worth(&b) > worth(&a) => Some(b),
         (Some(a), _) => Some(a),
@@ -175,7 +173,7 @@ fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
 
 /// Folding makes one blank of a run of white space but not of `_` and `-`, and may trim a text: so
 /// only what stands between runs is certain. An alternative that contains another says nothing more.
-fn tidy(set: Set) -> Set {
+fn tidy(set: &Set) -> Set {
     let certain = |text: &String| {
         let longest = text.split("  ").map(str::trim).max_by_key(|piece| piece.len());
         longest.unwrap_or("").to_owned()

@@ -122,7 +122,7 @@ impl Prover {
             Op::In(others) => others.iter().any(|other| {
                 // A glob takes in a plain id that stands for itself alone.
                 let alone =
-                    !value.contains('*') && !(*field == Field::Provider && self.families.contains(value));
+                    !value.contains('*') && (*field != Field::Provider || !self.families.contains(value));
                 let glob = |glob: &str| {
                     glob.strip_suffix('*')
                         .is_some_and(|start| !start.contains('*') && value.starts_with(start))

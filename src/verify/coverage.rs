@@ -132,8 +132,10 @@ fn summary(set: &Ruleset, decided: &HashSet<RuleId>, found: &[(Key, Branch)], re
         share.reached += usize::from(*hit);
         if !hit && alive(branch) {
             let kind = if key.entry { "entry" } else { "branch" };
-            let text: Vec<&str> = set.sources.snippet(key.span).split_whitespace().collect();
-            let text: String = text.join(" ").trim_matches('"').chars().take(80).collect();
+            let snippet = set.sources.snippet(key.span);
+            let snippet = snippet.strip_prefix('"').and_then(|s| s.strip_suffix('"')).unwrap_or(snippet);
+            let text: Vec<&str> = snippet.split_whitespace().collect();
+            let text: String = text.join(" ").chars().take(80).collect();
             coverage.unreached.push(Unreached { span: key.span, what: format!("{kind} `{text}`") });
         }
     }

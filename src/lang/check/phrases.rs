@@ -61,7 +61,9 @@ fn is_searched(set: &Ruleset, name: &str) -> bool {
 fn test(test: &Test, out: &mut Diagnostics) {
     match &test.op {
         Op::Has(_, Phrases::Inline(entries)) => {
-            entries.iter().for_each(|entry| shape(entry, out));
+            for entry in entries {
+                shape(entry, out);
+            }
             covered(entries, out);
         }
         Op::Contains(phrase) => {
@@ -149,7 +151,9 @@ fn deciding(set: &Ruleset, cond: &Cond, depth: usize, out: &mut Diagnostics) {
                 Phrases::List(id, _) => set.lists.get(id.index()).map_or(&[][..], |list| &list.entries),
             };
             if *quantifier == Quantifier::Any || entries.len() == 1 {
-                entries.iter().for_each(|entry| single_word(entry, out));
+                for entry in entries {
+                    single_word(entry, out);
+                }
             }
         }
         _ => {}

@@ -117,7 +117,7 @@ fn walk(base: &Path, below: &str, depth: usize, names: &mut Vec<String>) {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth < 3 => walk(base, &format!("{name}/"), depth + 1, names),
             _ if Path::new(&name).extension().is_some_and(|e| e == "rules") && names.len() < 1_000 => {
-                names.push(name)
+                names.push(name);
             }
             _ => {}
         }

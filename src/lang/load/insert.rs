@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::files::{Files, ReadError, Shipped, join};
 use crate::lang::{
     ast::{Name, Statement, StatementKind, UseTarget},
-    diagnostic::codes::{self, loading},
+    diagnostic::codes::loading,
     diagnostic::nearest::nearest,
     diagnostic::{Diagnostic, Diagnostics},
     parser,

@@ -30,13 +30,11 @@ impl Work<'_> {
         match edit {
             Edit::Drop { target: path, .. } => {
                 let at = if target.kind == Kind::Rule { path.span() } else { path.name.span };
-                match remove(self.list, target, None) {
-                    true => {
-                        self.gone.insert(target.clone(), span);
-                        Ok(Some(format!("{} dropped", target.shown())))
-                    }
-                    false => self.unknown(target, at),
+                if !remove(self.list, target, None) {
+                    return self.unknown(target, at);
                 }
+                self.gone.insert(target.clone(), span);
+                Ok(Some(format!("{} dropped", target.shown())))
             }
             Edit::Replace { block, statement } => {
                 let at = name_span(&statement);

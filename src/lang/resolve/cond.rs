@@ -52,13 +52,13 @@ impl Resolver<'_> {
             ast::Cond::All(parts, _) => Cond::All(parts.iter().map(|p| self.cond(p)).collect()),
             ast::Cond::Any(parts, _) => Cond::Any(parts.iter().map(|p| self.cond(p)).collect()),
             ast::Cond::Not(inner, _) => Cond::Not(Box::new(self.cond(inner))),
-            ast::Cond::Named(name) => match self.lets.take(&name.node) {
-                Some(id) => Cond::Let(LetId(id), name.span),
-                None => {
+            ast::Cond::Named(name) => {
+                let Some(id) = self.lets.take(&name.node) else {
                     self.unknown_let(name);
-                    Cond::Always
-                }
-            },
+                    return Cond::Always;
+                };
+                Cond::Let(LetId(id), name.span)
+            }
             ast::Cond::Test(test) => self.test(test).map_or(Cond::Always, Cond::Test),
         }
     }
@@ -261,7 +261,9 @@ impl Resolver<'_> {
                     self.empty_list(at);
                     return None;
                 }
-                entries.iter().for_each(|e| self.phrase(e));
+                for entry in entries {
+                    self.phrase(entry);
+                }
                 Some(Phrases::Inline(entries.clone()))
             }
         }

@@ -106,6 +106,52 @@ impl<'p> Resolver<'p> {
                 used: false,
             });
         }
+        match &statement.kind {
+            StatementKind::Rule(rule) => {
+                let full = match block {
+                    Some((_, block)) => format!("{block}.{}", rule.name.node),
+                    None => rule.name.node.clone(),
+                };
+                if self.rules.declare("rule", &full, number(found.rules.len()), rule.name.span, self.out) {
+                    found.rules.push((block.map(|b| b.0), rule, statement));
+                }
+            }
+            StatementKind::Group(group) => {
+                let guard = Guard::When(group.when.as_ref());
+                self.block(&group.name, guard, &group.body, statement, block, found, seen);
+            }
+            StatementKind::Provider(provider) => {
+                let name = block_name(provider).unwrap_or_else(|| {
+                    self.out.push(
+                        Diagnostic::new(
+                            names::BLOCK_NAME,
+                            provider.head,
+                            "this provider block needs a name of its own",
+                        )
+                        .here("several ids, or a glob, make no name")
+                        .help("write `as NAME` behind the ids"),
+                    );
+                    Spanned { node: format!("block {}", statement.span.start), span: provider.head }
+                });
+                let guard = Guard::Providers(&provider.ids);
+                self.block(&name, guard, &provider.body, statement, block, found, seen);
+            }
+            StatementKind::Broken(broken) => match &broken.name {
+                Some(name) => {
+                    self.unsure.names.insert(name.node.clone());
+                    if matches!(broken.keyword.as_deref(), Some("group" | "provider" | "in")) {
+                        self.unsure.all = true;
+                    }
+                }
+                None => self.unsure.all = true,
+            },
+            _ => self.named(statement, found, seen),
+        }
+    }
+
+    /// What stands outside of blocks.
+    #[expect(clippy::collapsible_match, reason = "a guard that declares and reports would hide that it does")]
+    fn named(&mut self, statement: &'p Statement, found: &mut Found<'p>, seen: &mut Seen) {
         let out = &mut *self.out;
         match &statement.kind {
             StatementKind::Bucket(d) => {
@@ -191,52 +237,14 @@ impl<'p> Resolver<'p> {
                     found.forms.push((form, statement));
                 }
             }
-            StatementKind::Rule(rule) => {
-                let full = match block {
-                    Some((_, block)) => format!("{block}.{}", rule.name.node),
-                    None => rule.name.node.clone(),
-                };
-                if self.rules.declare("rule", &full, number(found.rules.len()), rule.name.span, out) {
-                    found.rules.push((block.map(|b| b.0), rule, statement));
-                }
-            }
-            StatementKind::Group(group) => {
-                let guard = Guard::When(group.when.as_ref());
-                self.block(group.name.clone(), guard, &group.body, statement, block, found, seen);
-            }
-            StatementKind::Provider(provider) => {
-                let name = block_name(provider).unwrap_or_else(|| {
-                    out.push(
-                        Diagnostic::new(
-                            names::BLOCK_NAME,
-                            provider.head,
-                            "this provider block needs a name of its own",
-                        )
-                        .here("several ids, or a glob, make no name")
-                        .help("write `as NAME` behind the ids"),
-                    );
-                    Spanned { node: format!("block {}", statement.span.start), span: provider.head }
-                });
-                let guard = Guard::Providers(&provider.ids);
-                self.block(name, guard, &provider.body, statement, block, found, seen);
-            }
-            StatementKind::Broken(broken) => match &broken.name {
-                Some(name) => {
-                    self.unsure.names.insert(name.node.clone());
-                    if matches!(broken.keyword.as_deref(), Some("group" | "provider" | "in")) {
-                        self.unsure.all = true;
-                    }
-                }
-                None => self.unsure.all = true,
-            },
-            StatementKind::Use(_) | StatementKind::Edit(_) => {}
+            _ => {}
         }
     }
 
     #[expect(clippy::too_many_arguments, reason = "one place calls it for groups, one for providers")]
     fn block(
         &mut self,
-        name: ast::Name,
+        name: &ast::Name,
         guard: Guard<'p>,
         body: &'p [Statement],
         statement: &'p Statement,

@@ -19,7 +19,7 @@ impl Resolver<'_> {
                     self.set.policy.forget_after = Some(Spanned { node, span });
                 }
                 PolicyForm::OnSuccess(node) => {
-                    self.set.policy.on_success = Some(Spanned { node: *node, span })
+                    self.set.policy.on_success = Some(Spanned { node: *node, span });
                 }
                 PolicyForm::OrderProfiles(node) => {
                     self.set.policy.order = Some(Spanned { node: node.clone(), span });
@@ -60,7 +60,7 @@ impl Resolver<'_> {
                     self.set.policy.probe_primary = Some(Spanned { node, span });
                 }
                 PolicyForm::ProbeSibling(node) => {
-                    self.set.policy.probe_sibling = Some(Spanned { node: *node, span })
+                    self.set.policy.probe_sibling = Some(Spanned { node: *node, span });
                 }
                 PolicyForm::Budget(budget) => {
                     let node = Budget {

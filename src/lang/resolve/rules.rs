@@ -125,7 +125,7 @@ impl Resolver<'_> {
                     (Field::Model, _) => put(&mut case.model),
                     (Field::Code, _) if case.code.is_none() => case.code = first.map(str::to_owned),
                     (Field::Type, _) if case.error_type.is_none() => {
-                        case.error_type = first.map(str::to_owned)
+                        case.error_type = first.map(str::to_owned);
                     }
                     _ => {}
                 }

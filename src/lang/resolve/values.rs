@@ -7,7 +7,7 @@ use crate::lang::{
     ast::{self, SettingValue as Written},
     diagnostic::{
         Diagnostic,
-        codes::{names as name_codes, patterns, policy, types},
+        codes::{names as name_codes, patterns, types},
     },
     policy::{Backoff, Growth},
     source::{Span, Spanned},
@@ -211,17 +211,17 @@ impl Resolver<'_> {
     }
 
     fn let_cycle(&mut self, way: &[usize], found: &Found<'_>) {
-        let named: Vec<&ast::Name> =
+        let steps: Vec<&ast::Name> =
             way.iter().filter_map(|i| found.lets.get(*i)).map(|(l, _)| &l.name).collect();
-        let Some((first, rest)) = named.split_first() else { return };
-        let names: Vec<String> = named.iter().chain([first]).map(|n| format!("`{}`", n.node)).collect();
+        let Some((first, rest)) = steps.split_first() else { return };
+        let shown: Vec<String> = steps.iter().chain([first]).map(|n| format!("`{}`", n.node)).collect();
         let mut problem = Diagnostic::new(
             name_codes::LET_CYCLE,
             first.span,
             format!("condition `{}` refers to itself", first.node),
         )
         .here("has no value")
-        .help(format!("the way round is {}; take one step out", names.join(" → ")));
+        .help(format!("the way round is {}; take one step out", shown.join(" → ")));
         for other in rest {
             problem = problem.related(other.span, "on the way round");
         }
