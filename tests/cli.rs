@@ -11,6 +11,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+mod bad_input;
+
 use crate::support::root;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_pointsman");

@@ -13,7 +13,7 @@ use super::{
     escape::shown_lines,
     explain,
     failure::{Failure, Outcome},
-    man, rules, test,
+    fmt, man, rules, test,
     world::World,
 };
 
@@ -44,6 +44,7 @@ enum Command {
     Classify(classify::Args),
     Explain(explain::Args),
     Test(test::Args),
+    Fmt(fmt::Args),
     Rules(rules::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -93,6 +94,7 @@ fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outco
         Command::Classify(args) => classify::run(args, global, world, out),
         Command::Explain(args) => explain::run(args, global, world, out),
         Command::Test(args) => test::run(args, global, world, out),
+        Command::Fmt(args) => fmt::run(args, global, world, out),
         Command::Rules(args) => rules::run(args, global, world, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => man::run(args, out),

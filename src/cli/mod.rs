@@ -23,6 +23,7 @@ mod check;
 mod classify;
 mod completions;
 mod explain;
+mod fmt;
 mod man;
 mod rules;
 mod test;

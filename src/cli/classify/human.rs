@@ -89,11 +89,10 @@ impl<'t> Human<'t> {
 
     pub(super) fn error(&mut self, line: u64, error: &str, out: &mut dyn Write) -> io::Result<()> {
         self.unreadable += 1;
-        let mut cells: [Cell; 6] = Default::default();
-        if let [first, .., last] = &mut cells {
-            *first = Cell::styled(format!("line {line}"), Style::Bad);
-            *last = Cell::styled(Shown(error).to_string(), Style::Bad);
-        }
+        let none = Cell::default;
+        let first = Cell::styled(format!("line {line}"), Style::Bad);
+        let last = Cell::styled(Shown(error).to_string(), Style::Bad);
+        let cells = [first, none(), none(), none(), none(), last];
         self.columns.row(optional(self.width, cells), out)
     }
 
