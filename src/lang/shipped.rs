@@ -9,6 +9,7 @@ macro_rules! files {
 /// Path below `rules/`, and text.
 pub const FILES: &[(&str, &str)] = files![
     "classify/by_status.rules",
+    "classify/checks.rules",
     "classify/codes.rules",
     "classify/status.rules",
     "classify/texts_account.rules",
