@@ -23,6 +23,7 @@ mod profiles;
 mod reset;
 mod rotation;
 mod run_flow;
+mod run_properties;
 mod shipped_rules;
 mod signal;
 mod state;

@@ -411,6 +411,16 @@ fn c10_a_pin_that_is_gone_is_not_replaced() {
 }
 
 #[test]
+fn c10_a_pin_binds_its_provider_only_not_the_family() {
+    let mut lab = Lab::new("openai/a", &["azure-openai-responses/a"]).keys(&["openai:x"]);
+    lab.store_profile("azure-openai-responses:y", CredentialKind::ApiKey);
+    lab.user_pins("s", "openai:x");
+    let turn =
+        lab.turn(|call, _| if call.candidate.provider == "openai" { fails("t_rate") } else { Reply::Ok });
+    assert_eq!(turn.calls(), ["openai/a openai:x", "azure-openai-responses/a azure-openai-responses:y"]);
+}
+
+#[test]
 fn c11_a_subscription_with_a_key_behind_it() {
     let mut lab = Lab::new("openai/gpt", &["other/b"]).routing(|routing| {
         routing.order.insert("openai".into(), vec![id("openai:plan"), id("openai:key")]);

@@ -16,6 +16,7 @@ use crate::{
     lang::policy::SelectionSource,
     state::{
         change::Change,
+        legacy::present_name,
         model::{Candidate, Pin, ProfileId},
     },
     time::Timestamp,
@@ -117,8 +118,8 @@ impl Run {
     /// The seats of a candidate with the session's pin applied.
     pub(super) fn seating(&self, candidate: &Candidate, world: &World<'_>) -> Vec<Seat> {
         let seats = self.scene(world).seats(candidate);
-        let family = self.table.family(&candidate.provider);
-        pin::seat(self.table.policy(), &world.view.session, &family, seats)
+        let provider = present_name(&candidate.provider);
+        pin::seat(self.table.policy(), &world.view.session, provider, seats)
     }
 
     fn role(&self, at: usize, candidate: &Candidate) -> Role {
@@ -151,7 +152,7 @@ impl Run {
             None => Plan::default(),
         };
         // Other runs that choose by last use must see this one begin (C6, E8).
-        let pinned = session.pins.get(&*self.table.family(&call.candidate.provider));
+        let pinned = session.pins.get(present_name(&call.candidate.provider));
         if let Some(profile) = &call.profile
             && pinned.is_none_or(|pin| pin.profile != *profile)
         {
@@ -164,19 +165,20 @@ impl Run {
         self.persist(changes, After::Call(Box::new(call), Box::new(plan)));
     }
 
-    /// The automatic pin that goes with a call, when it differs from the stored one (C9).
+    /// The automatic pin that goes with a call, when it differs from the stored one (C9),
+    /// by provider.
     pub(super) fn pin(&self, call: &Call, world: &World<'_>) -> Option<(String, Pin)> {
         self.request.session.as_ref()?;
-        let family = self.table.family(&call.candidate.provider).into_owned();
+        let provider = present_name(&call.candidate.provider);
         let profile = call.profile.as_ref()?;
         let pin = pin::pin(
             self.table.policy(),
             &world.view.session,
-            &family,
+            provider,
             profile,
             self.rotation.head(&call.seats),
         )?;
-        Some((family, pin))
+        Some((provider.to_owned(), pin))
     }
 
     pub(super) fn call_planned(

@@ -6,12 +6,12 @@ use crate::{
     state::model::{Pin, ProfileId, Session},
 };
 
-/// Applies the session's pin for the family of a candidate's provider to its seats.
+/// Applies the session's pin for a candidate's provider to its seats.
 ///
 /// A user's pin leaves its own profile only, blocked or not; if that profile is not eligible, none
 /// (C10). An automatic pin goes first unless it is released (C9).
-pub(super) fn seat(policy: &Policy, session: &Session, family: &str, mut seats: Vec<Seat>) -> Vec<Seat> {
-    let Some(pin) = session.pins.get(family) else { return seats };
+pub(super) fn seat(policy: &Policy, session: &Session, provider: &str, mut seats: Vec<Seat>) -> Vec<Seat> {
+    let Some(pin) = session.pins.get(provider) else { return seats };
     if pin.by_user {
         let slot = policy.pin_user.as_ref().map(|slot| slot.node).unwrap_or_default();
         if !released(slot, pin, session, &seats) {
@@ -36,12 +36,12 @@ pub(super) fn seat(policy: &Policy, session: &Session, family: &str, mut seats: 
 pub(super) fn pin(
     policy: &Policy,
     session: &Session,
-    family: &str,
+    provider: &str,
     profile: &ProfileId,
     head: Option<&ProfileId>,
 ) -> Option<Pin> {
     let slot = policy.pin_auto.as_ref()?.node;
-    let there = session.pins.get(family);
+    let there = session.pins.get(provider);
     if there.is_some_and(|pin| pin.by_user) {
         return None;
     }

@@ -67,7 +67,7 @@ pub enum Change {
     Rollback(Rollback),
     /// Pins a profile (C9, C10). An automatic pin never replaces a user's.
     Pin {
-        /// The provider family.
+        /// The provider, by its present name.
         family: String,
         /// The pin.
         pin: Pin,

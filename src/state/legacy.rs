@@ -23,8 +23,13 @@ const RENAMED: &[(&str, &str)] = &[("openai-codex", "openai")];
 /// Whether two providers share their profiles: they are the same, or one is the other's legacy name.
 #[must_use]
 pub fn same_provider(a: &str, b: &str) -> bool {
-    let now = |provider| RENAMED.iter().find(|(old, _)| *old == provider).map_or(provider, |(_, new)| *new);
-    now(a) == now(b)
+    present_name(a) == present_name(b)
+}
+
+/// The present name of a provider: what a session's pins are kept by.
+#[must_use]
+pub fn present_name(provider: &str) -> &str {
+    RENAMED.iter().find(|(old, _)| *old == provider).map_or(provider, |(_, new)| *new)
 }
 
 /// Usage as the legacy files tell it.

@@ -234,7 +234,7 @@ pub struct Origin {
 pub struct Session {
     /// The stored selection.
     pub selected: Option<Override>,
-    /// Pins, by provider family.
+    /// Pins, by provider ([`super::legacy::present_name`]).
     pub pins: BTreeMap<String, Pin>,
     /// How often the session was compacted.
     pub compaction_count: u32,

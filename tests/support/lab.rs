@@ -18,6 +18,7 @@ use pointsman::{
     signal::Signal,
     state::{
         change::{Batch, Change, Expect},
+        legacy::present_name,
         memory::MemoryStore,
         model::{Candidate, Override, Pin, Profile, ProfileId, Secret, Session, Usage},
         store::{Store, StoreError},
@@ -297,7 +298,7 @@ impl Lab {
             compaction_count: self.session(session).compaction_count,
             displaced: None,
         };
-        let family = self.table.family(profile.split(':').next().unwrap()).into_owned();
+        let family = present_name(id(profile).provider()).to_owned();
         self.change(session, Change::Pin { family, pin });
     }
 

@@ -1,0 +1,303 @@
+//! What holds of every run, whatever the policy, the failures, the clock and other hands.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail so")]
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use pointsman::{
+    lang::policy::SelectionSource,
+    run::*,
+    signal::Signal,
+    state::{
+        change::{Change, Release},
+        model::Session,
+        view::ViewQuery,
+    },
+    table::Table,
+};
+use proptest::prelude::*;
+
+use crate::support::lab::*;
+
+/// Policies that differ in every slot the interpreter reads.
+fn policies() -> &'static [Arc<Table>] {
+    static ALL: OnceLock<Vec<Arc<Table>>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        vec![
+            table(""),
+            table("set overloaded_profile_rotations = 3\nset rate_limited_profile_rotations = 0\nset overloaded_backoff = 2s\n"),
+            table("replace backoff short = steps 1s, 2s jitter 50%\nset skip_ttl = 1m\n"),
+            table("replace budget per run { attempts 3; elapsed 20s }\n"),
+            table_without(&["probe", "notice"]),
+            table_without(&["budget", "pin", "order"]),
+            table_without(&["source auto"]),
+        ]
+    })
+}
+
+const CODES: [&str; 14] = [
+    "t_rate",
+    "t_over",
+    "t_time",
+    "t_auth",
+    "t_gone",
+    "t_bill",
+    "t_model",
+    "t_session",
+    "t_nodetails",
+    "t_odd",
+    "t_format",
+    "t_context",
+    "t_filter",
+    "t_abort",
+];
+
+/// What happens while a call is under way.
+#[derive(Clone, Debug)]
+enum Meddling {
+    None,
+    /// A user picks this model.
+    Pick(usize),
+    /// A compaction completes.
+    Compact,
+    /// Windows and counters are cleared by hand.
+    Clear,
+    /// Another session's call fails with the same profile.
+    Fail(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Call {
+    /// Below the codes: that failure; else an answer.
+    outcome: usize,
+    partial: bool,
+    reset: Option<u32>,
+    takes: u64,
+    meddling: Meddling,
+}
+
+#[derive(Clone, Debug)]
+struct Plan {
+    policy: usize,
+    chain: Vec<usize>,
+    profiles: Vec<usize>,
+    pinned: Option<usize>,
+    mends: bool,
+    broken: bool,
+    /// Pauses before the turns, in seconds.
+    turns: Vec<u64>,
+    calls: Vec<Call>,
+}
+
+/// Four providers with three models each.
+const MODELS: [&str; 12] =
+    ["p0/a", "p0/b", "p0/c", "p1/a", "p1/b", "p1/c", "p2/a", "p2/b", "p2/c", "p3/a", "p3/b", "p3/c"];
+
+fn calls() -> impl Strategy<Value = Call> {
+    let meddling = prop_oneof![
+        12 => Just(Meddling::None),
+        1 => (0..MODELS.len()).prop_map(Meddling::Pick),
+        1 => Just(Meddling::Compact),
+        1 => Just(Meddling::Clear),
+        1 => (0..3usize).prop_map(Meddling::Fail),
+    ];
+    (0..18usize, prop::bool::weighted(0.05), prop::option::weighted(0.2, 1..100_000u32), 0..40u64, meddling)
+        .prop_map(|(outcome, partial, reset, takes, meddling)| Call {
+            outcome,
+            partial,
+            reset,
+            takes,
+            meddling,
+        })
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    (
+        0..7usize,
+        prop::collection::vec(0..MODELS.len(), 1..6),
+        prop::collection::vec(0..4usize, 4),
+        prop::option::weighted(0.2, 0..3usize),
+        any::<bool>(),
+        prop::bool::weighted(0.1),
+        prop::collection::vec(prop_oneof![0..120u64, 0..40_000u64], 1..6),
+        prop::collection::vec(calls(), 1..40),
+    )
+        .prop_map(|(policy, chain, profiles, pinned, mends, broken, turns, calls)| Plan {
+            policy,
+            chain,
+            profiles,
+            pinned,
+            mends,
+            broken,
+            turns,
+            calls,
+        })
+}
+
+fn open(plan: &Plan) -> Lab {
+    let chain: Vec<&str> = plan.chain.iter().map(|at| MODELS[*at]).collect();
+    let routing = Routing { model: list(chain[0], Some(&chain[1..])), ..Routing::default() };
+    let mut lab = Lab::with(Arc::clone(&policies()[plan.policy]), routing);
+    for (provider, count) in plan.profiles.iter().enumerate() {
+        for profile in 0..*count {
+            lab = lab.keys(&[&format!("p{provider}:{profile}")]);
+        }
+    }
+    if let Some(pinned) = plan.pinned {
+        lab.user_pins("s", &format!("p0:{pinned}"));
+    }
+    lab.mends = plan.mends;
+    lab.broken = plan.broken;
+    lab
+}
+
+/// Plays a plan, checks every turn, and gives all steps.
+fn play(plan: &Plan) -> Vec<String> {
+    let mut lab = open(plan);
+    let mut next = 0;
+    let mut steps = vec![];
+    for pause in &plan.turns {
+        lab.pass(Duration::from_secs(*pause));
+        let before = lab.session("s");
+        let began = lab.now;
+        let mut hand = Hand::default();
+        let turn = lab.turn(|call, lab| {
+            check_call(plan, call, lab);
+            let planned = &plan.calls[next % plan.calls.len()];
+            next += 1;
+            hand.meddle(&planned.meddling, call, lab);
+            reply(planned)
+        });
+        check_turn(plan, &turn, &before, &lab.session("s"), &hand);
+        if let Some(end) = turn.attempts.first().and_then(|call| call.deadline) {
+            let starts = turn.of("attempt").into_iter().map(|event| event["atMs"].as_i64().unwrap());
+            let end = end.as_millis() - START.as_millis();
+            assert!(starts.into_iter().all(|at| at < end), "no call begins after the budget");
+            assert!(began.as_millis() - START.as_millis() < end);
+        }
+        steps.extend(turn.steps);
+    }
+    steps
+}
+
+fn reply(planned: &Call) -> Reply {
+    let Some(code) = CODES.get(planned.outcome) else { return Reply::Ok };
+    let headers = planned.reset.map(|seconds| ("retry-after".to_owned(), seconds.to_string()));
+    let signal = Signal { headers: headers.into_iter().collect(), ..failure(code) };
+    if planned.partial { Reply::Partial(signal) } else { Reply::Fail(signal) }
+}
+
+/// What other hands did during a turn.
+#[derive(Default)]
+struct Hand {
+    picked: Option<String>,
+    compactions: u32,
+}
+
+impl Hand {
+    fn meddle(&mut self, meddling: &Meddling, call: &Attempt, lab: &Lab) {
+        match meddling {
+            Meddling::None => {}
+            Meddling::Pick(at) => {
+                lab.change("s", pick(MODELS[*at], Some(SelectionSource::User), lab.now));
+                self.picked = Some(MODELS[*at].to_owned());
+            }
+            Meddling::Compact => {
+                lab.change("s", Change::Compact { release: Release::default() });
+                self.compactions += 1;
+            }
+            Meddling::Clear => lab.change("s", Change::Clear { profile: None, model: None }),
+            Meddling::Fail(at) => {
+                let profile = id(&format!("{}:{at}", call.candidate.provider));
+                let failure = pointsman::state::change::Failure {
+                    profile,
+                    model: None,
+                    bucket: "elsewhere".into(),
+                    attempt_started_at: lab.now,
+                    window: None,
+                    forget_after: None,
+                };
+                lab.change("s", Change::Failure(failure));
+            }
+        }
+    }
+}
+
+/// Of a single call: an eligible profile, free or declared a probe, the pinned one if there is a pin,
+/// and the session already says who is called.
+fn check_call(plan: &Plan, call: &Attempt, lab: &Lab) {
+    let view = lab.store.view(&ViewQuery { session: Some("s") }, lab.now).unwrap();
+    let profile = view.profile(call.profile.as_ref().unwrap()).unwrap();
+    assert_eq!(profile.info.provider, call.candidate.provider);
+    let blocked = profile.usage.blocked_until(Some(&call.candidate.model), lab.now);
+    assert!(blocked.is_none() || call.probe.is_some(), "{call:?} is blocked until {blocked:?}");
+    if let (Some(pinned), "p0") = (plan.pinned, &*call.candidate.provider) {
+        assert_eq!(call.profile, Some(id(&format!("p0:{pinned}"))), "c10");
+    }
+    if let Some(selected) = view.session.selected.as_ref().filter(|_| !plan.broken) {
+        let origin = selected.origin.as_ref().map(|origin| &origin.candidate);
+        let automatic = selected.source == Some(SelectionSource::Auto);
+        assert!(
+            !automatic || selected.candidate == call.candidate || origin == Some(&call.candidate),
+            "a5: {selected:?} for {call:?}"
+        );
+    }
+}
+
+fn check_turn(plan: &Plan, turn: &Turn, before: &Session, after: &Session, hand: &Hand) {
+    // Nobody is called twice, unless the payload was mended in between.
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut mended = false;
+    for call in &turn.attempts {
+        if call.repair {
+            mended = true;
+            continue;
+        }
+        let key = format!("{:?} {:?}", call.candidate, call.profile);
+        let times = seen.entry(key).or_default();
+        assert!(*times == 0 || mended, "twice: {call:?}");
+        *times += 1;
+        mended = false;
+    }
+    // The budget holds.
+    let calls = turn.attempts.iter().filter(|call| !call.repair).count();
+    let most = match plan.policy {
+        3 => 3,
+        5 => usize::MAX,
+        _ => 12,
+    };
+    assert!(calls <= most, "{calls} calls");
+    // Another hand's changes stay.
+    assert_eq!(after.compaction_count, before.compaction_count + hand.compactions);
+    assert_eq!(after.other, before.other);
+    if let Some(picked) = &hand.picked {
+        let selected = after.selected.as_ref().unwrap();
+        assert_eq!(selected.candidate, model(picked), "a6: the user's choice stays");
+        assert_eq!(selected.source, Some(SelectionSource::User));
+    } else if !matches!(turn.end, Step::Done(_)) {
+        let key = |session: &Session| session.selected.as_ref().map(|selected| selected.key());
+        assert_eq!(key(after), key(before), "a6: everything is as it was");
+    }
+    if plan.pinned.is_some() {
+        assert_eq!(after.pins["p0"], before.pins["p0"], "c10: never silently replaced");
+    }
+    // A skipped or failed candidate is accounted for, and the last event tells the end.
+    let last = turn.names().last().copied().unwrap();
+    assert!(["answered", "surfaced", "exhausted", "switched"].contains(&last), "{last}");
+    assert_eq!(turn.of("failed").len(), turn.of("attempt").len() - turn.of("answered").len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_run_ends_and_keeps_its_word(plan in plans()) {
+        let first = play(&plan);
+        let second = play(&plan);
+        prop_assert_eq!(first, second, "the same seed gives the same steps");
+    }
+}
