@@ -78,9 +78,10 @@ fn human(
     let sources = &table.ruleset().sources;
     report(&tested.failures, sources, world);
     let failed = tested.failures.len();
+    let cases = if tested.cases == 1 { "1 case".into() } else { format!("{} cases", tested.cases) };
     match failed {
-        0 => writeln!(out, "{} cases, all as expected", tested.cases)?,
-        _ => writeln!(out, "{} cases, {failed} not as expected", tested.cases)?,
+        0 => writeln!(out, "{cases}, all as expected")?,
+        _ => writeln!(out, "{cases}, {failed} not as expected")?,
     }
     let Some(reached) = reached else { return Ok(()) };
     for (share, what) in
