@@ -22,6 +22,7 @@ use pointsman::{
     state::{
         change::*,
         model::*,
+        resilient::Resilient,
         sqlite::SqliteStore,
         store::{Store, StoreError},
         view::{View, ViewQuery},
@@ -425,4 +426,37 @@ fn a_clock_that_jumps_a_year_either_way_leaves_nobody_blocked() {
         let other = SqliteStore::open(&path).unwrap().view(&ViewQuery::default(), later).unwrap();
         assert_eq!(usage(&other, "openai:a"), usage(&view, "openai:a"), "the cut is stored");
     }
+}
+
+#[test]
+fn a_resilient_store_goes_on_in_memory_says_so_and_writes_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    let inner = SqliteStore::open_patiently(&path, Duration::from_millis(20)).unwrap();
+    let store = Resilient::new(Box::new(inner));
+    let see = |store: &dyn Store| store.view(&ViewQuery { session: Some("s") }, now()).unwrap();
+    assert_eq!(usage(&see(&store), "openai:a").error_count, 0);
+    assert_eq!(store.trouble(), None);
+
+    let holder = Connection::open(&path).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let fact = batch("s", vec![limited("openai:a", "m", now())]);
+    for count in 1..=2 {
+        let applied = store.apply(&fact, now()).unwrap();
+        assert_eq!(usage(&applied.view, "openai:a").error_count, count);
+    }
+    assert_eq!(usage(&see(&store), "openai:a").error_count, 2, "it counts at once");
+    let trouble = store.trouble().unwrap();
+    assert_eq!(trouble.waiting, 2);
+    assert!(trouble.why.contains("held by another process"), "{}", trouble.why);
+    let select =
+        Change::Select { expect: Expect::Nothing, new: Some(chosen("f1", Some(SelectionSource::Auto))) };
+    let for_others = store.apply(&batch("s", vec![select]), now());
+    assert!(matches!(for_others, Err(StoreError::Locked { .. })), "other readers would not see it");
+
+    holder.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(usage(&see(&store), "openai:a").error_count, 2);
+    assert_eq!(store.trouble(), None);
+    let other = SqliteStore::open(&path).unwrap();
+    assert_eq!(usage(&look(&other, "s"), "openai:a").error_count, 2, "nothing is lost");
 }

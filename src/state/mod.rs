@@ -8,6 +8,7 @@ pub mod import;
 pub mod legacy;
 pub mod memory;
 pub mod model;
+pub mod resilient;
 pub mod schedule;
 pub mod secret;
 pub mod select;

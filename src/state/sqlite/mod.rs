@@ -352,3 +352,43 @@ fn data_version(db: &Connection) -> Result<i64, Error> {
 fn may_wait(change: &Change) -> bool {
     matches!(change, Change::Used { .. } | Change::Success(_))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{lang::policy::CredentialKind, state::model::Secret};
+
+    fn profile(n: usize) -> Profile {
+        Profile {
+            id: ProfileId(format!("openai:{n}")),
+            provider: "openai".to_owned(),
+            kind: CredentialKind::ApiKey,
+            secret: Some(Secret::Env("KEY".to_owned())),
+            refresh: None,
+            expires: None,
+            email: None,
+            extra: BTreeMap::from([("filler".to_owned(), "x".repeat(3_000).into())]),
+            inserted: 0,
+        }
+    }
+
+    #[test]
+    fn a_full_file_refuses_and_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.sqlite");
+        let store = SqliteStore::open(&path).unwrap();
+        store.inner.lock().unwrap().db.pragma_update(None, "max_page_count", 40).unwrap();
+        let full = (0..).find_map(|n| store.put_profile(&profile(n)).err().map(|error| (n, error)));
+        let (stored, error) = full.unwrap();
+        assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+        let seen =
+            |store: &SqliteStore| store.view(&ViewQuery::default(), Timestamp::EPOCH).unwrap().profiles.len();
+        assert_eq!(seen(&store), stored, "reading goes on");
+        assert_eq!(seen(&SqliteStore::open(&path).unwrap()), stored);
+        store.inner.lock().unwrap().db.pragma_update(None, "max_page_count", 4_000).unwrap();
+        store.put_profile(&profile(stored)).unwrap();
+        assert_eq!(seen(&store), stored + 1, "and with room, writing does");
+    }
+}
