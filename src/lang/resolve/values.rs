@@ -64,17 +64,21 @@ impl Resolver<'_> {
                 Written::Off => SettingValue::Duration(Duration::ZERO),
             };
             let is_count = matches!(value, SettingValue::Count(_));
-            let mut external = |e: &Option<ast::External>| {
+            // The values of single providers are in the unit of the common one, unless they say otherwise.
+            let common = setting.from_config.as_ref().and_then(|e| e.unit.clone());
+            let mut external = |e: &Option<ast::External>, unit: Option<&Spanned<Unit>>| {
                 let e = e.as_ref()?;
-                self.unit(e, is_count, &setting.name.node);
+                let unit = e.unit.as_ref().or(unit);
+                self.unit(e, unit, is_count, &setting.name.node);
                 Some(tree::External {
                     path: e.path.node.clone(),
-                    unit: e.unit.as_ref().map(|u| u.node),
+                    unit: unit.map(|u| u.node),
                     span: e.path.span,
                 })
             };
-            let (from_config, by_provider, from_env) =
-                (external(&setting.from_config), external(&setting.by_provider), external(&setting.from_env));
+            let from_config = external(&setting.from_config, None);
+            let by_provider = external(&setting.by_provider, common.as_ref());
+            let from_env = external(&setting.from_env, None);
             let value_span = setting.value.span;
             let inside = value_span.source == statement.span.source
                 && statement.span.start <= value_span.start
@@ -92,8 +96,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn unit(&mut self, external: &ast::External, is_count: bool, name: &str) {
-        let problem = match (&external.unit, is_count) {
+    fn unit(&mut self, external: &ast::External, unit: Option<&Spanned<Unit>>, is_count: bool, name: &str) {
+        let problem = match (unit, is_count) {
             (None, false) => Diagnostic::new(
                 types::UNIT,
                 external.path.span,
