@@ -238,3 +238,34 @@ fn the_shipped_list_can_be_changed() {
     assert!(warnings.is_empty(), "{}", render::lines(&warnings, &set.sources));
     assert_eq!(&*set.rules[0].name, "slow_down_banner");
 }
+
+/// The overlay that the language reference shows.
+const REFERENCE: &str = r#"language 1
+rule slow_down_banner -> rate_limit when provider is acme and text has "slow down, friend"
+use default                                   # the shipped rules, at this place in the list
+in group payment_required before anything_else { rule prepaid_pause -> rate_limit when text has "paused until" }
+drop rule payment_required.anything_else
+replace backoff short = steps 30s, 1m, 5m
+extend usage_window_words with ["fortnightly"]
+set billing_start = 1h
+"#;
+
+#[test]
+fn the_overlay_of_the_reference_holds_on_the_shipped_rules() {
+    let (set, _) = load::from_text(REFERENCE).map_err(|e| render::lines(&e.diagnostics, &e.sources)).unwrap();
+    assert_eq!(set.edits.len(), 5);
+    assert_eq!(&*set.rules[0].name, "slow_down_banner");
+    assert!(set.rules.iter().any(|r| &*r.name == "payment_required.prepaid_pause"));
+    assert!(set.rules.iter().all(|r| &*r.name != "payment_required.anything_else"));
+    assert_eq!(decides(&set, 402, "paused until Monday").as_deref(), Some("payment_required.prepaid_pause"));
+}
+
+#[test]
+fn values_of_single_providers_take_the_common_unit() {
+    let set = overlay(
+        "use \"base.rules\"\nreplace setting start = 1m from config \"auth.start\" in minutes by provider from config \"auth.startByProvider\"",
+    );
+    let unit = |e: &Option<pointsman::lang::tree::External>| e.as_ref().and_then(|e| e.unit);
+    assert_eq!(unit(&set.settings[0].by_provider), unit(&set.settings[0].from_config));
+    assert!(unit(&set.settings[0].by_provider).is_some());
+}
