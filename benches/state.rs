@@ -102,8 +102,8 @@ fn bare_commit(bencher: Bencher) {
                  INSERT INTO t VALUES (1, 0);";
     divan::black_box(db.execute_batch(setup).is_ok());
     bencher.bench_local(|| {
-        let mut update = db.prepare_cached("UPDATE t SET b = b + 1 WHERE a = 1");
-        update.as_mut().map(|update| update.execute([]).is_ok())
+        let update = db.prepare_cached("UPDATE t SET b = b + 1 WHERE a = 1");
+        update.is_ok_and(|mut update| update.execute([]).is_ok())
     });
 }
 
