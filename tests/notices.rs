@@ -59,7 +59,7 @@ fn j2_decisions_are_flat_and_rebuild_the_primarys_failure() {
 fn j2_decisions_for_skipped_probed_and_succeeded() {
     let mut lab = lab();
     lab.turn(up(&["third"]));
-    lab.change("s", Change::Reset { release: Release::ALL });
+    lab.reset("s");
     lab.minutes(1);
     let turn = lab.turn(up(&["third"]));
     let kinds: Vec<_> = turn.of("decision").iter().map(|d| d["fallbackStepType"].clone()).collect();
@@ -200,7 +200,7 @@ fn j4_a_notice_that_could_not_be_sent_is_sent_later() {
     // The process ends while the fallback is called: the override stands, the notice does not.
     lab.turn(|call, lab| {
         if call.candidate.provider == "other" {
-            lab.change("s", Change::Compact { release: Release::default() });
+            lab.compact("s");
         }
         up(&["other"])(call, lab)
     });

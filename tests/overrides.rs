@@ -110,10 +110,10 @@ fn a6_other_fields_of_the_session_are_left_alone() {
     let mut lab = lab();
     let pin = Pin { profile: id("acme:x"), by_user: false, compaction_count: 0, displaced: None };
     lab.change("s", Change::Pin { family: "acme".into(), pin: pin.clone() });
-    lab.change("s", Change::Compact { release: Release::default() });
+    lab.compact("s");
     lab.turn(|call, lab| {
         if call.candidate.provider == "other" {
-            lab.change("s", Change::Compact { release: Release::default() });
+            lab.compact("s");
         }
         fails("t_model")
     });
@@ -323,9 +323,54 @@ fn g6_an_image_run_neither_reads_nor_writes_the_selection() {
 fn k5_reset_clears_an_automatic_override_and_its_probe() {
     let mut lab = lab();
     lab.turn(up(&["other"]));
-    lab.change("s", Change::Reset { release: Release::ALL });
-    lab.memory.forget_session("s");
+    lab.reset("s");
     let turn = lab.turn(up(&["acme"]));
     assert_eq!(turn.calls(), ["acme/a acme:x"]);
     assert!(turn.notices.is_empty(), "none on reset");
+}
+
+#[test]
+fn k5_a_users_model_survives_reset_and_ends_with_new() {
+    let mut lab = lab();
+    lab.user_picks("s", "third/c");
+    lab.user_pins("s", "third:z");
+    lab.compact("s");
+    assert_eq!(lab.session("s").pins.len(), 1, "compaction releases automatic pins only");
+    lab.reset("s");
+    assert_eq!(selected(&lab.session("s")), "third/c");
+    assert!(lab.session("s").pins.is_empty(), "every pin");
+    let new = session::new(lab.table.policy());
+    lab.change("s", new);
+    assert_eq!(lab.session("s").selected, None);
+}
+
+#[test]
+fn d11_an_abort_while_the_override_is_stored_makes_no_call() {
+    let lab = lab();
+    let mut run = Run::new(request("s"), lab.table.clone(), lab.routing.clone(), 1);
+    let (mut memory, mut calls) = (Memory::new(), 0);
+    let query = pointsman::state::view::ViewQuery { session: Some("s") };
+    let mut view = lab.store.view(&query, lab.now).unwrap();
+    let end = loop {
+        match run.next(lab.now, &view, &mut memory).unwrap() {
+            Step::Persist(batch) => {
+                let applied = lab.store.apply(&batch, lab.now);
+                if batch.changes.iter().any(|change| matches!(change, Change::Select { .. })) {
+                    run.interrupt(Interrupt::Abort(pointsman::signal::Aborted::User)).unwrap();
+                }
+                run.report(Report::Persisted(Persisted::from(&applied))).unwrap();
+                view = applied.unwrap().view;
+            }
+            Step::Attempt(_) => {
+                calls += 1;
+                let failed = Failed { signal: failure("t_model"), ..Failed::default() };
+                run.report(Report::Failed(Box::new(failed))).unwrap();
+            }
+            Step::Event(_) | Step::Notify(_) => {}
+            end => break end,
+        }
+    };
+    assert!(matches!(end, Step::Surface(_)), "{end:?}");
+    assert_eq!(calls, 1);
+    assert_eq!(lab.session("s").selected, None);
 }

@@ -256,7 +256,7 @@ fn f4_blocked_profiles_do_not_count() {
         _ => Reply::Ok,
     });
     lab.minutes(1);
-    lab.change("s", Change::Reset { release: Release::ALL });
+    lab.reset("s");
     let turn = lab.turn(acme_fails("t_rate"));
     assert_eq!(turn.calls(), ["acme/a acme:w", "acme/a acme:y", "other/b other:z"]);
 }
@@ -336,7 +336,7 @@ fn c9_a_compaction_releases_it() {
     let mut lab = alone();
     lab.ok();
     lab.minutes(1);
-    lab.change("s", Change::Compact { release: Release::default() });
+    lab.compact("s");
     assert_eq!(lab.ok().calls(), ["acme/a acme:y"], "the longest unused");
 }
 
@@ -345,7 +345,7 @@ fn c9_a_reset_releases_it() {
     let mut lab = alone();
     lab.ok();
     lab.minutes(1);
-    lab.change("s", Change::Reset { release: Release::ALL });
+    lab.reset("s");
     assert_eq!(lab.ok().calls(), ["acme/a acme:y"]);
 }
 
@@ -373,12 +373,12 @@ fn c10_a_users_pin_is_strict() {
     let turn = lab.turn(acme_fails("t_rate"));
     assert_eq!(turn.calls(), ["acme/a acme:y", "other/b other:z"], "never another profile");
     assert!(lab.session("s").pins["acme"].by_user, "and it stays");
-    lab.change("s", Change::Reset { release: Release::ALL });
+    lab.reset("s");
 
     let mut lab = with_fallback();
     lab.user_pins("s", "acme:y");
     lab.turn(acme_fails("t_bill"));
-    lab.change("s", Change::Compact { release: Release::AUTO });
+    lab.compact("s");
     let turn = lab.play(request("s"), acme_fails("t_bill"));
     assert!(
         !turn.calls().iter().any(|call| call.contains("acme:x") || call.contains("acme:w")),

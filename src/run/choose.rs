@@ -210,6 +210,9 @@ impl Run {
             }
             Persisted::Unavailable { .. } => self.overrides.stop(),
         }
+        if self.interrupt.is_some() {
+            return self.go(Phase::Choose);
+        }
         self.launch(call, world);
     }
 

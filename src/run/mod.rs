@@ -22,6 +22,7 @@ mod request;
 mod rotate;
 mod routing;
 mod seats;
+pub mod session;
 mod source;
 mod step;
 mod summary;

@@ -18,9 +18,8 @@ use pointsman::{
     signal::Signal,
     state::{
         change::{Batch, Change, Expect},
-        legacy::present_name,
         memory::MemoryStore,
-        model::{Candidate, Override, Pin, Profile, ProfileId, Secret, Session, Usage},
+        model::{Candidate, Override, Profile, ProfileId, Secret, Session, Usage},
         store::{Store, StoreError},
         view::ViewQuery,
     },
@@ -287,19 +286,23 @@ impl Lab {
 
     /// The user picks a model (B4).
     pub fn user_picks(&self, session: &str, full: &str) {
-        self.change(session, pick(full, Some(SelectionSource::User), self.now));
+        self.change(session, session::choose_model(Some(model(full)), self.now));
     }
 
     /// The user pins a profile (C10).
     pub fn user_pins(&self, session: &str, profile: &str) {
-        let pin = Pin {
-            profile: id(profile),
-            by_user: true,
-            compaction_count: self.session(session).compaction_count,
-            displaced: None,
-        };
-        let family = present_name(id(profile).provider()).to_owned();
-        self.change(session, Change::Pin { family, pin });
+        self.change(session, session::pin_profile(&self.session(session), id(profile)));
+    }
+
+    /// The session is reset (K5).
+    pub fn reset(&mut self, session: &str) {
+        self.change(session, session::reset(self.table.policy()));
+        self.memory.forget_session(session);
+    }
+
+    /// A compaction completes (K5).
+    pub fn compact(&self, session: &str) {
+        self.change(session, session::compact(self.table.policy()));
     }
 
     /// A plain turn of session `s`.
