@@ -58,7 +58,7 @@ pub fn main() -> ExitCode {
         Err(told) if told.use_stderr() => {
             // It quotes what the user wrote.
             World::real().say(shown_lines(&told.render().to_string()).trim_end());
-            return ExitCode::from(2);
+            return ExitCode::from(Failure::EXIT_CODE);
         }
         Err(help) => {
             // Nothing is left to do when even this cannot be said.
@@ -82,7 +82,7 @@ pub fn main() -> ExitCode {
         Err(failure) => {
             let _ = out.flush();
             world.say(&format!("error: {failure}"));
-            ExitCode::from(failure.exit_code())
+            ExitCode::from(Failure::EXIT_CODE)
         }
     }
 }

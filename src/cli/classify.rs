@@ -15,18 +15,21 @@ use super::{
 };
 use crate::time::Timestamp;
 
+const FORMAT: &str = r#"JSON lines in, any of `message`, `status`, `code`, `errorType` is enough, other keys are ignored:
+  {"id":"a1","provider":"openrouter","model":"x","status":403,"code":"…","errorType":"…",
+   "message":"…","details":["…"],"headers":{"retry-after":"30"},"aborted":"user",
+   "receivedAt":"2026-11-30T10:00:00Z"}
+
+JSON lines out, in the same order:
+  {"id":"a1","bucket":"billing","rule":"openrouter.key_limit","at":"providers.rules:12",
+   "action":"disable","then":"fallback","resetMs":null}
+
+A line that cannot be read gives {"line":7,"error":"…"} in its place, and exit code 1 at the end.
+Blank lines are skipped."#;
+
 /// Classify errors: JSON lines, plain log lines, or one error from flags
-///
-/// In, one JSON object a line; any of `message`, `status`, `code`, `errorType` is enough:
-/// {"id":"a1","provider":"openrouter","model":"x","status":403,"code":"…","errorType":"…",
-/// "message":"…","details":["…"],"headers":{"retry-after":"30"},"aborted":"user",
-/// "receivedAt":"2026-11-30T10:00:00Z"}. Other keys are ignored.
-///
-/// Out, one object a line in the same order: {"id":"a1","bucket":"billing",
-/// "rule":"openrouter.key_limit","at":"providers.rules:12","action":"disable","then":"fallback",
-/// "resetMs":null}. A line that cannot be read gives {"line":7,"error":"…"} in its place, and exit
-/// code 1 at the end. Blank lines are skipped.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = FORMAT)]
 pub(super) struct Args {
     /// JSON lines (or, with --raw, log lines); without it, or as `-`, stdin
     #[arg(value_name = "FILE")]
@@ -67,12 +70,11 @@ pub(super) fn run(
         None => world.stdout_terminal,
     };
     let mut pass = pass::Pass::new(&table, args.now, human, world);
-    match one {
-        Some(signal) => pass.one(&signal, out)?,
-        None => {
-            let input = Input::open(args.file.as_deref(), world)?;
-            pass.lines(input, args.raw, args.error.defaults(), out)?;
-        }
+    if let Some(signal) = one {
+        pass.one(&signal, out)?;
+    } else {
+        let input = Input::open(args.file.as_deref(), world)?;
+        pass.lines(input, args.raw, args.error.defaults(), out)?;
     }
     Ok(Outcome::of(pass.finish(out)?))
 }

@@ -65,14 +65,12 @@ pub(super) enum Failure {
 }
 
 impl Failure {
+    /// The exit code of all of them: wrong usage or unreadable input.
+    pub(super) const EXIT_CODE: u8 = 2;
+
     /// The reader of stdout went away: success.
     pub(super) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
-    }
-
-    /// 2: wrong usage or unreadable input.
-    pub(super) fn exit_code(&self) -> u8 {
-        2
     }
 }
 

@@ -26,10 +26,13 @@ pub(super) struct Input<'a> {
     error_type: Option<Cow<'a, str>>,
     message: Option<Cow<'a, str>>,
     details: Vec<Cow<'a, str>>,
-    headers: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    headers: Vec<Header<'a>>,
     aborted: Option<Aborted>,
     received_at: Option<Timestamp>,
 }
+
+/// A header's name and value.
+type Header<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 impl Input<'_> {
     /// The id as a person writes it: a string without its quotes.
@@ -193,7 +196,7 @@ fn details(raw: &RawValue) -> Vec<Cow<'_, str>> {
 }
 
 /// Headers as an object of values or lists of values, or as a list of pairs.
-fn headers(raw: &RawValue) -> Result<Vec<(Cow<'_, str>, Cow<'_, str>)>, String> {
+fn headers(raw: &RawValue) -> Result<Vec<Header<'_>>, String> {
     if raw.get() == "null" {
         return Ok(Vec::new());
     }
@@ -283,16 +286,12 @@ fn unescape(inner: &str) -> Cow<'_, str> {
             Some(c) => out.push(c),
             None => {}
         }
-        match after.as_str().split_once('\\') {
-            Some((plain, tail)) => {
-                out.push_str(plain);
-                rest = tail;
-            }
-            None => {
-                out.push_str(after.as_str());
-                return Cow::Owned(out);
-            }
-        }
+        let Some((plain, tail)) = after.as_str().split_once('\\') else {
+            out.push_str(after.as_str());
+            return Cow::Owned(out);
+        };
+        out.push_str(plain);
+        rest = tail;
     }
 }
 
@@ -301,11 +300,11 @@ fn unicode(text: &str) -> (char, &str) {
     let unit = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let tail = text.get(4..).unwrap_or("");
     let Some(high) = unit(text) else { return (char::REPLACEMENT_CHARACTER, tail) };
-    if let (0xd800..0xdc00, Some(pair)) = (high, tail.strip_prefix("\\u")) {
-        if let Some(low @ 0xdc00..0xe000) = unit(pair) {
-            let c = char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00));
-            return (c.unwrap_or(char::REPLACEMENT_CHARACTER), pair.get(4..).unwrap_or(""));
-        }
+    if let (0xd800..0xdc00, Some(pair)) = (high, tail.strip_prefix("\\u"))
+        && let Some(low @ 0xdc00..0xe000) = unit(pair)
+    {
+        let c = char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+        return (c.unwrap_or(char::REPLACEMENT_CHARACTER), pair.get(4..).unwrap_or(""));
     }
     (char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), tail)
 }

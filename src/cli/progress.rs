@@ -28,7 +28,7 @@ impl<'a> Progress<'a> {
     /// `done` steps lie behind.
     pub(super) fn at(&mut self, done: u64) {
         let Some(shown_at) = self.shown_at else { return };
-        if done % STRIDE != 0 {
+        if !done.is_multiple_of(STRIDE) {
             return;
         }
         let now = self.world.now();

@@ -1,5 +1,7 @@
 //! Diagnostics as SARIF 2.1.0, for code scanning.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::lang::{
@@ -92,10 +94,11 @@ pub(super) fn uri(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                out.push(char::from(byte))
+                out.push(char::from(byte));
             }
             b'\\' => out.push('/'),
-            byte => out += &format!("%{byte:02X}"),
+            // Writing to a string cannot fail.
+            byte => drop(write!(out, "%{byte:02X}")),
         }
     }
     out

@@ -6,6 +6,7 @@ use crate::time::Timestamp;
 
 /// Looked at once, before any command runs.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each thing that may be a terminal")]
 pub(super) struct World {
     /// Results go to a person.
     pub(super) stdout_terminal: bool,
@@ -19,6 +20,7 @@ pub(super) struct World {
     pub(super) width: usize,
 }
 
+#[expect(clippy::unused_self, reason = "clock, environment and stderr are parts of the world")]
 impl World {
     /// The process's own.
     pub(super) fn real() -> Self {
