@@ -1,6 +1,14 @@
 //! All tests that use pointsman from outside, in one binary. One file a subject; behaviours carry
 //! their id in the test's name (`e1_short_ladder`).
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail loudly, like tests"
+)]
+
 mod budget;
 mod chain;
 mod check;
