@@ -4,12 +4,7 @@
 
 use std::time::Duration;
 
-use pointsman::{
-    lang::policy::CredentialKind,
-    run::*,
-    signal::Signal,
-    state::change::{Change, Release},
-};
+use pointsman::{lang::policy::CredentialKind, run::*, signal::Signal};
 
 use crate::support::lab::*;
 
