@@ -120,7 +120,9 @@ on format { surface }
 
 #[test]
 fn bad_examples_of_pages_show_their_code() {
-    for code in codes::all().filter(|c| !c.id.starts_with("P01") && !c.id.starts_with("P08")) {
+    for code in
+        codes::all().filter(|c| !c.id.starts_with("P01") && !c.id.starts_with("P08") && c.id != "P0210")
+    {
         let (bad, good) = codes::examples(code).unwrap();
         let found = |example: &str| {
             let declared = |line: &&str| {

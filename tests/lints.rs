@@ -103,3 +103,18 @@ fn many_rules_are_checked_in_time() {
     assert!(all.iter().all(|w| w.code != lints::COVERED_RULE));
     assert_eq!(all.iter().filter(|w| w.code == lints::NO_EXAMPLE).count(), 20_000);
 }
+
+#[test]
+fn conditions_that_double_forty_times_are_judged_in_time() {
+    let mut text = "language 1\nlet a0 = text has \"quota left\" or status is 429\n".to_owned();
+    for i in 1..40 {
+        let before = i - 1;
+        text.push_str(&format!("let a{i} = a{before} and (a{before} or a{before})\n"));
+    }
+    text.push_str("rule first -> unclassified when a39\n  example status 429\n");
+    text.push_str("group g when a38 {\n  rule second -> unclassified when a39 and text has \"limit reached\"\n  example message \"limit reached\"\n}\n");
+    let (set, found) = load::from_text(&text).unwrap();
+    let table = Table::compile(set, &NoSettings).unwrap();
+    assert!(!verify::warnings(&table, found).is_empty());
+    verify::coverage(&table).unwrap();
+}

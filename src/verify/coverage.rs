@@ -10,7 +10,9 @@ use crate::{
     classify::Scratch,
     lang::{
         source::{Span, Spanned},
-        tree::{BucketId, Case, Cond, Expectation, Op, Phrases, Quantifier, Rule, RuleId, Ruleset, Test},
+        tree::{
+            BucketId, Case, Cond, Expectation, LetId, Op, Phrases, Quantifier, Rule, RuleId, Ruleset, Test,
+        },
     },
     table::{NoSettings, Table, TableError},
 };
@@ -71,10 +73,11 @@ pub fn coverage(table: &Table) -> Result<Coverage, TableError> {
     let mut branches = Branches::default();
     for (id, rule) in set.rules.iter().enumerate() {
         let id = RuleId(u32::try_from(id).unwrap_or(u32::MAX));
-        branches.walk(set, &rule.when, id, 0);
+        let mut seen = HashSet::new();
+        branches.walk(set, &rule.when, id, &mut seen);
         let mut at = rule.block;
         while let Some(block) = at.and_then(|b| set.blocks.get(b.index())) {
-            branches.walk(set, &block.guard, id, 0);
+            branches.walk(set, &block.guard, id, &mut seen);
             at = block.parent;
         }
     }
@@ -175,21 +178,21 @@ impl Branches {
         }
     }
 
-    fn walk(&mut self, set: &Ruleset, cond: &Cond, user: RuleId, depth: usize) {
+    fn walk(&mut self, set: &Ruleset, cond: &Cond, user: RuleId, seen: &mut HashSet<LetId>) {
         match cond {
             Cond::Always | Cond::Not(_) => {}
-            Cond::All(parts) => parts.iter().for_each(|part| self.walk(set, part, user, depth)),
+            Cond::All(parts) => parts.iter().for_each(|part| self.walk(set, part, user, seen)),
             Cond::Any(parts) => {
                 for part in parts {
                     if let Some(span) = span_of(part) {
                         self.add(Key { span, entry: false }, part.clone(), user);
                     }
-                    self.walk(set, part, user, depth);
+                    self.walk(set, part, user, seen);
                 }
             }
             Cond::Let(id, _) => {
-                if let Some(named) = set.lets.get(id.index()).filter(|_| depth < 64) {
-                    self.walk(set, &named.cond, user, depth + 1);
+                if let Some(named) = set.lets.get(id.index()).filter(|_| seen.insert(*id)) {
+                    self.walk(set, &named.cond, user, seen);
                 }
             }
             Cond::Test(test) => self.phrases(set, test, user),

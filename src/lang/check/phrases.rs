@@ -1,10 +1,12 @@
 //! Phrases and expressions that say too little, or too much.
 
+use std::collections::HashSet;
+
 use crate::lang::{
     diagnostic::{Diagnostic, Diagnostics, codes::lints},
     literal, pattern,
     source::Spanned,
-    tree::{BlockId, Cond, Field, Op, Phrases, Quantifier, Ruleset, Test, each_test},
+    tree::{BlockId, Cond, Field, LetId, Op, Phrases, Quantifier, Ruleset, Test, each_test},
 };
 
 /// Longest phrase that is still a phrase, in characters.
@@ -29,7 +31,7 @@ pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
         decides(&r.when, out);
         // Beside a status or code even a common word tells something.
         if !is_guarded(set, r.block) {
-            deciding(set, &r.when, 0, out);
+            deciding(set, &r.when, &mut HashSet::new(), out);
         }
     });
     set.resets.iter().for_each(|r| decides(&r.when, out));
@@ -133,12 +135,12 @@ fn is_guarded(set: &Ruleset, block: Option<BlockId>) -> bool {
 }
 
 /// Phrases that decide a rule alone, and are one common word.
-fn deciding(set: &Ruleset, cond: &Cond, depth: usize, out: &mut Diagnostics) {
+fn deciding(set: &Ruleset, cond: &Cond, seen: &mut HashSet<LetId>, out: &mut Diagnostics) {
     match cond {
-        Cond::Any(parts) => parts.iter().for_each(|part| deciding(set, part, depth, out)),
-        Cond::Let(id, _) if depth < 64 => {
+        Cond::Any(parts) => parts.iter().for_each(|part| deciding(set, part, seen, out)),
+        Cond::Let(id, _) if seen.insert(*id) => {
             if let Some(named) = set.lets.get(id.index()) {
-                deciding(set, &named.cond, depth + 1, out);
+                deciding(set, &named.cond, seen, out);
             }
         }
         Cond::Test(Test {

@@ -1,12 +1,14 @@
 //! Blocks and rules.
 
+use std::collections::HashSet;
+
 use super::{
     Resolver,
     declare::{Found, Guard},
 };
 use crate::lang::{
     ast,
-    tree::{self, BlockId, BucketId, Cond, Field, Op, Test},
+    tree::{self, BlockId, BucketId, Cond, Field, LetId, Op, Test},
 };
 
 impl Resolver<'_> {
@@ -92,17 +94,17 @@ impl Resolver<'_> {
     fn fill(&self, case: &mut tree::Case, block: Option<BlockId>) {
         let mut at = block;
         while let Some(block) = at.and_then(|b| self.set.blocks.get(b.index())) {
-            self.fill_from(case, &block.guard, 0);
+            self.fill_from(case, &block.guard, &mut HashSet::new());
             at = block.parent;
         }
     }
 
-    fn fill_from(&self, case: &mut tree::Case, guard: &Cond, depth: usize) {
+    fn fill_from(&self, case: &mut tree::Case, guard: &Cond, seen: &mut HashSet<LetId>) {
         match guard {
-            Cond::All(parts) => parts.iter().for_each(|p| self.fill_from(case, p, depth)),
-            Cond::Let(id, _) if depth < 16 => {
+            Cond::All(parts) => parts.iter().for_each(|p| self.fill_from(case, p, seen)),
+            Cond::Let(id, _) if seen.insert(*id) => {
                 if let Some(named) = self.set.lets.get(id.index()) {
-                    self.fill_from(case, &named.cond, depth + 1);
+                    self.fill_from(case, &named.cond, seen);
                 }
             }
             Cond::Test(Test { field, op, .. }) => {

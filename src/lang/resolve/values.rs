@@ -14,6 +14,9 @@ use crate::lang::{
     tree::{self, Cond, ResetPlace, SettingValue, Unit},
 };
 
+/// How deep named conditions may build on one another.
+const MAX_LETS: usize = 100;
+
 fn doc(statement: &ast::Statement) -> Option<String> {
     statement.doc.as_ref().map(|d| d.node.clone())
 }
@@ -176,6 +179,7 @@ impl Resolver<'_> {
     /// Reports each circle of conditions once, and cuts it, so that nothing later runs around in it.
     fn let_cycles(&mut self, found: &Found<'_>) {
         let mut state = vec![0u8; self.set.lets.len()];
+        let mut depth = vec![0usize; self.set.lets.len()];
         for start in 0..self.set.lets.len() {
             let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
             if state.get(start) == Some(&0) {
@@ -191,6 +195,14 @@ impl Resolver<'_> {
                         *s = 2;
                     }
                     path.pop();
+                    let below = self.uses_of(at).into_iter().filter_map(|used| depth.get(used)).max();
+                    let own = below.map_or(1, |below| below + 1);
+                    if let Some(d) = depth.get_mut(at) {
+                        *d = own;
+                    }
+                    if own == MAX_LETS + 1 {
+                        self.let_depth(at, found);
+                    }
                     continue;
                 };
                 match state.get(next) {
@@ -203,6 +215,22 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    fn let_depth(&mut self, at: usize, found: &Found<'_>) {
+        let Some((named, _)) = found.lets.get(at) else { return };
+        self.out.push(
+            Diagnostic::new(
+                name_codes::LET_DEPTH,
+                named.name.span,
+                format!(
+                    "condition `{}` builds on more than {MAX_LETS} others, one inside another",
+                    named.name.node
+                ),
+            )
+            .here("too deep")
+            .help("write some of them out, or take steps of the way together"),
+        );
     }
 
     fn uses_of(&self, at: usize) -> Vec<usize> {

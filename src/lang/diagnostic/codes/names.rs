@@ -12,4 +12,5 @@ codes! {
     DUPLICATE = "P0207" Error "a name declared twice";
     LET_CYCLE = "P0208" Error "conditions that refer to each other in a circle";
     BLOCK_NAME = "P0209" Error "a provider block without a name";
+    LET_DEPTH = "P0210" Error "conditions that build on each other too deeply";
 }
