@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::target::{Kind, Target};
 use crate::lang::{
-    ast::{Edit, Name, SettingValue, Statement, StatementKind},
+    ast::{DropKind, Edit, Name, SettingValue, Statement, StatementKind},
     diagnostic::Diagnostic,
     diagnostic::codes::{edits, types},
     diagnostic::nearest::nearest,
@@ -28,7 +28,15 @@ impl Work<'_> {
     /// that could not be read.
     pub fn edit(&mut self, edit: Edit, target: &Target, span: Span) -> Outcome {
         match edit {
-            Edit::Drop { target: path, .. } => {
+            Edit::Drop { kind, target: path } => {
+                let block = match kind.node {
+                    DropKind::Group => Some(false),
+                    DropKind::Provider => Some(true),
+                    _ => None,
+                };
+                if let Some(provider) = block {
+                    self.right_kind(target, provider, kind.span)?;
+                }
                 let at = if target.kind == Kind::Rule { path.span() } else { path.name.span };
                 if !remove(self.list, target, None) {
                     return self.unknown(target, at);
@@ -63,7 +71,8 @@ impl Work<'_> {
                 }
                 _ => self.unknown(target, setting.span),
             },
-            Edit::Insert { provider: _, block, after, anchor, body } => {
+            Edit::Insert { provider, block, after, anchor, body } => {
+                self.right_kind(target, provider, block.span)?;
                 let Some(found) = find(self.list, target, None) else {
                     return self.unknown(target, block.span);
                 };
@@ -87,6 +96,22 @@ impl Work<'_> {
                 Ok(Some(what))
             }
         }
+    }
+
+    /// Refuses `group` for a provider block, and the other way round.
+    fn right_kind(&mut self, target: &Target, provider: bool, at: Span) -> Result<(), Box<Diagnostic>> {
+        let Some(found) = find(self.list, target, None) else { return Ok(()) };
+        let (is, head) = match &found.kind {
+            StatementKind::Group(group) if provider => ("group", group.head),
+            StatementKind::Provider(block) if !provider => ("provider", block.head),
+            _ => return Ok(()),
+        };
+        Err(Box::new(
+            Diagnostic::new(edits::UNKNOWN_TARGET, at, format!("`{}` is a {is} block", target.name))
+                .here("of the other kind")
+                .related(head, "declared here")
+                .help(format!("write `{is}`")),
+        ))
     }
 
     fn unknown(&self, target: &Target, at: Span) -> Outcome {
