@@ -8,6 +8,7 @@ pub mod classify;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;
+pub mod host;
 pub mod lang;
 pub mod run;
 pub mod signal;
