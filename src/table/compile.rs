@@ -1,6 +1,6 @@
 //! Rules → atoms, programs and the index of rules.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, rc::Rc};
 
 use super::{
     TableError,
@@ -40,6 +40,7 @@ pub(super) fn compile(rules: &Ruleset, families: &HashMap<String, String>) -> Re
         rules,
         atoms: Vec::new(),
         asks: HashMap::new(),
+        tests: HashMap::new(),
         gates: HashMap::new(),
         code: Code::default(),
         literals: LiteralsBuilder::default(),
@@ -88,6 +89,7 @@ struct Builder<'a> {
     rules: &'a Ruleset,
     atoms: Vec<Atom>,
     asks: HashMap<Ask, AtomId>,
+    tests: HashMap<*const Test, Rc<[(AtomId, u32)]>>,
     /// Atoms of the required literals of an expression in some kinds of text.
     gates: HashMap<(ExprId, u8), AtomId>,
     code: Code,
@@ -100,7 +102,7 @@ struct Builder<'a> {
     failed: Option<TableError>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     fn atom(&mut self, atom: Atom) -> AtomId {
         self.atoms.push(atom);
         AtomId(u32::try_from(self.atoms.len() - 1).unwrap_or(u32::MAX))
@@ -110,7 +112,7 @@ impl Builder<'_> {
         self.blocks.get(id.index()).copied()
     }
 
-    fn guarded(&mut self, guard: Option<AtomId>, cond: &Cond) -> Entry {
+    fn guarded(&mut self, guard: Option<AtomId>, cond: &'a Cond) -> Entry {
         let entry = self.emit(cond, Entry::YES, Entry::NO);
         match guard {
             Some(atom) => self.code.push(Step { atom, yes: entry, no: Entry::NO }),
@@ -119,7 +121,7 @@ impl Builder<'_> {
     }
 
     /// Writes the code of `cond`, which goes on at `yes` or `no`.
-    fn emit(&mut self, cond: &Cond, yes: Entry, no: Entry) -> Entry {
+    fn emit(&mut self, cond: &'a Cond, yes: Entry, no: Entry) -> Entry {
         match cond {
             Cond::Always => yes,
             Cond::Not(inner) => self.emit(inner, no, yes),
@@ -160,6 +162,23 @@ impl Builder<'_> {
         let entry = self.emit(cond, Entry::YES, Entry::NO);
         *self.atoms.get_mut(atom.index())? = Atom::Derived(entry);
         Some(atom)
+    }
+
+    /// The atoms that must all be true for a test to hold, and what each costs to wait for.
+    fn atoms_of(&mut self, test: &'a Test) -> Rc<[(AtomId, u32)]> {
+        // A test is met twice, for its code and for its clause; where it stands tells it apart.
+        let place = std::ptr::from_ref(test);
+        if let Some(atoms) = self.tests.get(&place) {
+            return Rc::clone(atoms);
+        }
+        let asks = self.asks_of(test);
+        let atoms: Rc<[_]> = asks
+            .into_iter()
+            .map(|ask| (Clause::cost(&ask), ask))
+            .map(|(cost, ask)| (self.atom_of(ask), cost))
+            .collect();
+        self.tests.insert(place, Rc::clone(&atoms));
+        atoms
     }
 
     fn asks_of(&mut self, test: &Test) -> Vec<Ask> {
@@ -212,7 +231,7 @@ impl Builder<'_> {
         Some(gate)
     }
 
-    fn reset(&mut self, from: &ResetPlace, when: &Cond) -> ResetProgram {
+    fn reset(&mut self, from: &ResetPlace, when: &'a Cond) -> ResetProgram {
         let expr = match from {
             ResetPlace::Text(regex) => match self.exprs.add(regex) {
                 Ok(expr) => Some((expr, self.gate(expr, mask(&Field::Text)))),
@@ -227,7 +246,7 @@ impl Builder<'_> {
     }
 
     /// Atoms one of which must be true for `cond` to hold.
-    fn clause(&mut self, cond: &Cond) -> Clause {
+    fn clause(&mut self, cond: &'a Cond) -> Clause {
         match cond {
             Cond::Always | Cond::Not(_) => Clause::Always,
             Cond::All(parts) => {
@@ -237,13 +256,11 @@ impl Builder<'_> {
                 parts.iter().fold(Clause::never(), |all, part| all.and_also(self.clause(part)))
             }
             Cond::Let(id, _) => self.let_clause(*id),
-            Cond::Test(test) => self.asks_of(test).into_iter().fold(Clause::Always, |best, ask| {
-                let cost = Clause::cost(&ask);
-                let atom = self.atom_of(ask);
+            Cond::Test(test) => self.atoms_of(test).iter().fold(Clause::Always, |best, (atom, cost)| {
                 best.or_narrower(match self.atoms.get(atom.index()) {
-                    Some(Atom::Expr { gate: Some(gate), .. }) => Clause::one(*gate, cost),
+                    Some(Atom::Expr { gate: Some(gate), .. }) => Clause::one(*gate, *cost),
                     Some(Atom::Expr { gate: None, .. }) | None => Clause::Always,
-                    Some(_) => Clause::one(atom, cost),
+                    Some(_) => Clause::one(*atom, *cost),
                 })
             }),
         }
