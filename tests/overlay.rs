@@ -269,3 +269,13 @@ fn values_of_single_providers_take_the_common_unit() {
     assert_eq!(unit(&set.settings[0].by_provider), unit(&set.settings[0].from_config));
     assert!(unit(&set.settings[0].by_provider).is_some());
 }
+
+#[test]
+fn nothing_is_asked_of_an_operator_that_only_a_shipped_file_could_mend() {
+    let (_, warnings) = load::from_text(
+        "language 1\nuse default\nreplace on billing { surface }\nreplace on auth_permanent { surface }\n",
+    )
+    .map_err(|e| render::lines(&e.diagnostics, &e.sources))
+    .unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+}

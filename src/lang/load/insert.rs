@@ -1,6 +1,6 @@
 //! Reading the root file and putting every used file in the place of its `use`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::files::{Files, ReadError, Shipped, join};
 use crate::lang::{
@@ -29,6 +29,8 @@ pub struct Program {
     pub used_by: HashMap<SourceId, Span>,
     /// A file could not be read: names that seem unknown may stand in it.
     pub incomplete: bool,
+    /// Shipped files that an operator's rule set uses: what they declare is not the operator's to tidy.
+    pub foreign: HashSet<SourceId>,
     /// The shipped list is part of it.
     pub with_default: bool,
 }
@@ -59,6 +61,8 @@ type Place = (bool, String);
 
 pub(super) struct Loader<'a> {
     files: &'a dyn Files,
+    /// The root is the shipped list itself.
+    shipped: bool,
     program: Program,
     loaded: HashMap<Place, Option<Span>>,
     open: Vec<Place>,
@@ -73,6 +77,7 @@ impl<'a> Loader<'a> {
         let program = Program { with_default: shipped, ..Program::default() };
         let mut loader = Self {
             files,
+            shipped,
             program,
             loaded: HashMap::new(),
             open: Vec::new(),
@@ -94,6 +99,9 @@ impl<'a> Loader<'a> {
         let source = self.program.sources.add(name, text.clone());
         if let Some(span) = user {
             self.program.used_by.insert(source, span);
+        }
+        if place.0 && !self.shipped {
+            self.program.foreign.insert(source);
         }
         self.places.insert(source, place.clone());
         self.loaded.insert(place.clone(), user);

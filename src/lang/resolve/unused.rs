@@ -11,8 +11,9 @@ impl Resolver<'_> {
         let mut out = Vec::new();
         let mut look = |kind: &str, table: &Table, name: &ast::Name| {
             let used = table.get(&name.node).is_none_or(|id| table.is_used(id));
-            // The engine itself reads this list.
-            if used || (kind == "list" && name.node == "echo_keys") {
+            // The engine itself reads `echo_keys`; and shipped files are not the operator's to tidy.
+            let foreign = self.program.foreign.contains(&name.span.source);
+            if used || foreign || (kind == "list" && name.node == "echo_keys") {
                 return;
             }
             out.push(
