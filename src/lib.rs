@@ -16,3 +16,8 @@ pub mod state;
 pub mod table;
 pub mod time;
 pub mod verify;
+
+/// The README's Rust, compiled and run with the other examples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
