@@ -68,6 +68,14 @@ impl Store for MemoryStore {
         Ok(self.lock()?.apply(batch, now))
     }
 
+    fn view_at_once(&self, query: &ViewQuery<'_>, now: Timestamp) -> Option<Result<View, StoreError>> {
+        Some(self.view(query, now))
+    }
+
+    fn apply_at_once(&self, batch: &Batch, now: Timestamp) -> Option<Result<Applied, StoreError>> {
+        Some(self.apply(batch, now))
+    }
+
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
         let mut inner = self.lock()?;
         let mut profile = profile.clone();

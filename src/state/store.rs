@@ -25,6 +25,20 @@ pub trait Store: Send + Sync {
     /// [`StoreError`] when the state cannot be written; then nothing of the batch is.
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError>;
 
+    /// [`Store::view`], if that takes neither the disk nor a wait for another thread. For drivers that
+    /// must not block.
+    fn view_at_once(&self, query: &ViewQuery<'_>, now: Timestamp) -> Option<Result<View, StoreError>> {
+        let _ = (query, now);
+        None
+    }
+
+    /// [`Store::apply`], if that takes neither the disk nor a wait for another thread; `None`: nothing
+    /// has been done.
+    fn apply_at_once(&self, batch: &Batch, now: Timestamp) -> Option<Result<Applied, StoreError>> {
+        let _ = (batch, now);
+        None
+    }
+
     /// Stores a profile; one with the same id is replaced, its usage and place kept.
     ///
     /// # Errors

@@ -111,7 +111,31 @@ impl SqliteStore {
     }
 }
 
+/// What needs neither the disk nor a wait for another thread.
+impl SqliteStore {
+    fn at_once<T>(
+        &self,
+        what: impl FnOnce(&mut Inner) -> Result<Option<T>, Error>,
+    ) -> Option<Result<T, StoreError>> {
+        let mut inner = self.inner.try_lock().ok()?;
+        what(&mut inner).map_err(|error| explain(&self.path, &error)).transpose()
+    }
+}
+
 impl Inner {
+    /// The session, if the cache holds it and is fresh, and the clock guard has nothing to do.
+    fn cached(&self, session: Option<&str>, now: Timestamp) -> Result<Option<Arc<Session>>, Error> {
+        let session =
+            session.map_or_else(|| Some(Arc::default()), |id| self.snapshot.sessions.get(id).cloned());
+        let ready = session.filter(|_| !self.snapshot.clock_jumped(now));
+        Ok(if ready.is_some() && self.seen == Some(data_version(&self.db)?) { ready } else { None })
+    }
+
+    /// What waits of `last_used`, if anything, has waited long enough.
+    fn is_due(&self, now: Timestamp) -> bool {
+        self.used_since.is_some_and(|since| now.since(since) >= LAST_USED_WAITS || now < since)
+    }
+
     /// Reads anew what another connection has changed.
     fn refresh(&mut self) -> Result<(), Error> {
         if self.seen == Some(data_version(&self.db)?) {
@@ -256,8 +280,8 @@ impl Inner {
             }
         }
         let applied = self.snapshot.commit(batch.session.as_deref(), plan);
-        let since = *self.used_since.get_or_insert(now);
-        if !self.used.is_empty() && (now.since(since) >= LAST_USED_WAITS || now < since) {
+        self.used_since.get_or_insert(now);
+        if self.is_due(now) {
             self.used_since = Some(now);
             // It may be lost, so nobody waits for it: not for other processes, not for the disk.
             drop(self.write_last_used(Duration::ZERO, "NORMAL"));
@@ -293,6 +317,27 @@ impl Store for SqliteStore {
 
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError> {
         self.run(|inner| inner.apply(batch, now))
+    }
+
+    fn view_at_once(&self, query: &ViewQuery<'_>, now: Timestamp) -> Option<Result<View, StoreError>> {
+        self.at_once(|inner| {
+            let session = inner.cached(query.session, now)?;
+            Ok(session.map(|session| inner.snapshot.view(session)))
+        })
+    }
+
+    fn apply_at_once(&self, batch: &Batch, now: Timestamp) -> Option<Result<Applied, StoreError>> {
+        if !batch.changes.iter().all(may_wait) {
+            return None;
+        }
+        self.at_once(|inner| {
+            let Some(session) = inner.cached(batch.session.as_deref(), now)?.filter(|_| !inner.is_due(now))
+            else {
+                return Ok(None);
+            };
+            let plan = inner.snapshot.plan(batch, &session, now);
+            Ok((!plan.must_be_written()).then(|| inner.apply_in_memory(batch, plan, now)))
+        })
     }
 
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {

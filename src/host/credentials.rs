@@ -1,0 +1,97 @@
+//! Secrets at the moment of use (C8).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use secrecy::SecretString;
+use tokio::task::spawn_blocking;
+
+use super::keeper::Keeper;
+use crate::state::{
+    model::{Profile, ProfileId, Secret},
+    secret::{SecretError, SecretSource},
+    view::{ProfileInfo, View},
+};
+
+/// Profiles with their secrets, as long as the state shows the same credential.
+pub(super) struct Credentials {
+    source: Arc<dyn SecretSource + Send + Sync>,
+    known: Mutex<HashMap<ProfileId, Known>>,
+}
+
+/// A stored profile, and what the view showed when it was read.
+#[derive(Clone)]
+struct Known {
+    info: Arc<ProfileInfo>,
+    profile: Arc<Profile>,
+}
+
+/// A credential, ready to use.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Resolved {
+    pub secret: Option<SecretString>,
+    pub refresh: Option<SecretString>,
+    pub info: Option<Arc<ProfileInfo>>,
+}
+
+impl Credentials {
+    pub fn new(source: Arc<dyn SecretSource + Send + Sync>) -> Self {
+        Self { source, known: Mutex::default() }
+    }
+
+    /// The secrets of a profile; the refresh token only where it is asked for.
+    ///
+    /// # Errors
+    /// A sentence that says which key is missing, and why.
+    pub async fn of(
+        &self,
+        id: &ProfileId,
+        refresh: bool,
+        view: &View,
+        keeper: &Keeper,
+    ) -> Result<Resolved, String> {
+        let missing = |why: String| format!("no API key for `{}`: {why}", id.0);
+        let known = self.known(id, view, keeper).await.map_err(missing)?;
+        let refreshed = known.profile.refresh.as_ref().filter(|_| refresh);
+        Ok(Resolved {
+            secret: self.resolve(known.profile.secret.as_ref()).await.map_err(|e| missing(e.to_string()))?,
+            refresh: self.resolve(refreshed).await.map_err(|e| missing(e.to_string()))?,
+            info: Some(known.info),
+        })
+    }
+
+    async fn known(&self, id: &ProfileId, view: &View, keeper: &Keeper) -> Result<Known, String> {
+        let shown = view.profile(id).map(|profile| &profile.info);
+        let shown = shown.ok_or_else(|| "it is no longer stored".to_owned())?;
+        if let Some(known) = self.lock().get(id).filter(|known| Arc::ptr_eq(&known.info, shown)) {
+            return Ok(known.clone());
+        }
+        let read = keeper.profile(id).await;
+        let profile = match read {
+            Ok(profile) => profile.ok_or_else(|| "it is no longer stored".to_owned())?,
+            // The state cannot be read: what is known may still work.
+            Err(error) => return self.lock().get(id).cloned().ok_or_else(|| error.to_string()),
+        };
+        let known = Known { info: Arc::clone(shown), profile: Arc::new(profile) };
+        self.lock().insert(id.clone(), known.clone());
+        Ok(known)
+    }
+
+    async fn resolve(&self, secret: Option<&Secret>) -> Result<Option<SecretString>, SecretError> {
+        match secret {
+            None => Ok(None),
+            Some(file @ Secret::File(path)) => {
+                let (file, path, source) = (file.clone(), path.clone(), Arc::clone(&self.source));
+                let gone = |_| Err(SecretError::File { path, detail: "the reader broke off".to_owned() });
+                spawn_blocking(move || file.resolve(&*source)).await.unwrap_or_else(gone).map(Some)
+            }
+            Some(secret) => secret.resolve(&*self.source).map(Some),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ProfileId, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,265 @@
+//! One turn under tokio: the loop over [`crate::run::Run::next`] and [`crate::run::Run::report`].
+
+use std::{pin::Pin, time::Duration};
+
+use secrecy::SecretString;
+use tokio::time::{error::Elapsed, sleep, timeout};
+
+use super::{
+    attempt::{Attempt, Notes},
+    credentials::Resolved,
+    engine::Engine,
+    error::AttemptError,
+    handle::Handle,
+    outcome::{Outcome, RunError},
+    redact::redact,
+    trace,
+};
+use crate::{
+    run::{self, Event, Failed, Interrupt, Notice, OutOfTurn, Persisted, Refreshed, Report, Request, Step},
+    signal::{Aborted, Signal},
+    state::{model::Secret, view::View},
+};
+
+type Mender<'a> = Box<dyn FnMut(Signal) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> + Send + 'a>;
+
+/// A turn that has not begun.
+pub struct Turn<'a> {
+    engine: &'a Engine,
+    request: Request,
+    handle: Handle,
+    mend: Option<Mender<'a>>,
+}
+
+/// What came of a call.
+enum Called<T> {
+    Answered(T, Option<Refreshed>),
+    Failed(Box<Failed>),
+    /// The handle broke in, and the run is to know.
+    Interrupted,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn new(engine: &'a Engine, request: Request) -> Self {
+        Self { engine, request, handle: Handle::new(), mend: None }
+    }
+
+    /// The same with a handle that can break in.
+    #[must_use]
+    pub fn handle(mut self, handle: &Handle) -> Self {
+        self.handle = handle.clone();
+        self
+    }
+
+    /// The same with a way to mend the payload after a format error (D9): gets the error, says
+    /// whether the payload is mended now. The next attempt has `repaired` set.
+    #[must_use]
+    pub fn mend_with<F, Fut>(mut self, mut mend: F) -> Self
+    where
+        F: FnMut(Signal) -> Fut + Send + 'a,
+        Fut: Future<Output = bool> + Send + 'a,
+    {
+        self.mend = Some(Box::new(move |signal| Box::pin(mend(signal))));
+        self
+    }
+
+    /// Runs the turn; see [`Engine::run`].
+    ///
+    /// # Errors
+    /// [`RunError`] when nothing answered.
+    pub async fn run<T, F, Fut>(self, mut call: F) -> Result<Outcome<T>, RunError>
+    where
+        F: FnMut(Attempt) -> Fut,
+        Fut: Future<Output = Result<T, AttemptError>>,
+    {
+        let Self { engine, request, handle, mut mend } = self;
+        let session = request.session.clone();
+        let driver = Driver { engine, session: session.as_deref(), handle: &handle };
+        let mut view = driver.first_view().await?;
+        let mut run = engine.begin(request);
+        let (mut answer, mut failure, mut repaired) = (None, Signal::default(), false);
+        let mut notices: Vec<Notice> = Vec::new();
+        loop {
+            if let Some(interrupt) = handle.take() {
+                run.interrupt(interrupt)?;
+            }
+            let report = match engine.next(&mut run, &view)? {
+                Step::Event(event) => {
+                    driver.say(&event);
+                    continue;
+                }
+                Step::Notify(notice) => {
+                    driver.notify(&notice);
+                    notices.push(notice);
+                    continue;
+                }
+                Step::Persist(batch) => {
+                    let applied = engine.keeper.apply(batch, &engine.clock).await;
+                    let persisted = Persisted::from(&applied);
+                    view = applied.map_or(view, |applied| applied.view);
+                    Report::Persisted(persisted)
+                }
+                Step::Wait(span) => tokio::select! {
+                    biased;
+                    () = sleep(span) => Report::Waited,
+                    () = handle.come() => continue,
+                },
+                Step::Attempt(step) if step.repair => tokio::select! {
+                    biased;
+                    mended = mended(&mut mend, std::mem::take(&mut failure)) => {
+                        repaired = mended;
+                        if mended { Report::Repaired } else { Report::NotRepaired }
+                    }
+                    () = handle.come() => continue,
+                },
+                Step::Attempt(step) => {
+                    let called = driver.attempt(&step, std::mem::take(&mut repaired), &view, &mut call).await;
+                    view = driver.next_view(view).await;
+                    match called {
+                        Called::Answered(given, new_secret) => {
+                            answer = Some(given);
+                            Report::Answered { new_secret }
+                        }
+                        Called::Failed(failed) => {
+                            failure.clone_from(&failed.signal);
+                            Report::Failed(failed)
+                        }
+                        Called::Interrupted => continue,
+                    }
+                }
+                Step::Done(done) => {
+                    let answer = answer.take().ok_or(OutOfTurn::Ended)?;
+                    return Ok(Outcome { answer, done: *done, notices });
+                }
+                Step::Surface(surface) => return Err(RunError::Surfaced(surface)),
+                Step::Exhausted(summary) => return Err(RunError::Exhausted(summary)),
+                Step::Switch(to) => return Err(RunError::Switched(to)),
+            };
+            run.report(report)?;
+        }
+    }
+}
+
+/// What the steps of one turn need.
+#[derive(Clone, Copy)]
+struct Driver<'a> {
+    engine: &'a Engine,
+    session: Option<&'a str>,
+    handle: &'a Handle,
+}
+
+impl Driver<'_> {
+    /// The state at the start: as it is, else as it was last known, which is said.
+    async fn first_view(self) -> Result<View, RunError> {
+        let Self { engine, session, .. } = self;
+        match engine.keeper.view(session, &engine.clock).await {
+            Ok(view) => Ok(view),
+            Err(error) => match engine.keeper.last_known() {
+                Some(last) => {
+                    self.unavailable(error.to_string());
+                    Ok(last)
+                }
+                None => Err(RunError::State(error)),
+            },
+        }
+    }
+
+    /// The state after a call: somebody may have changed it meanwhile (K2).
+    async fn next_view(self, last: View) -> View {
+        match self.engine.keeper.view(self.session, &self.engine.clock).await {
+            Ok(view) => view,
+            Err(error) => {
+                self.unavailable(error.to_string());
+                last
+            }
+        }
+    }
+
+    /// Makes a call, with the deadline and the handle to cut it off.
+    async fn attempt<T, F, Fut>(
+        self,
+        step: &run::Attempt,
+        repaired: bool,
+        view: &View,
+        call: &mut F,
+    ) -> Called<T>
+    where
+        F: FnMut(Attempt) -> Fut,
+        Fut: Future<Output = Result<T, AttemptError>>,
+    {
+        let engine = self.engine;
+        let resolved = match &step.profile {
+            None => Resolved::default(),
+            Some(id) => match engine.credentials.of(id, step.refresh_first, view, &engine.keeper).await {
+                Ok(resolved) => resolved,
+                Err(why) => return Called::Failed(Box::new(AttemptError::message(why).into())),
+            },
+        };
+        let keys = [resolved.secret.clone(), resolved.refresh.clone()];
+        let attempt = Attempt::new(step, resolved, repaired);
+        let notes = attempt.notes();
+        let left = step.deadline.map(|deadline| deadline.since(engine.now()));
+        let ended = tokio::select! {
+            biased;
+            ended = within(left, call(attempt)) => Some(ended),
+            () = self.handle.come() => None,
+        };
+        let Notes { new_secret, delivered } = notes.take();
+        let error = match ended {
+            Some(Ok(Ok(answer))) => return Called::Answered(answer, new_secret),
+            Some(Ok(Err(error))) => error,
+            Some(Err(_)) => AttemptError::new().aborted(Aborted::Deadline),
+            // What has been shown must not be said twice (H5), whoever breaks in.
+            None if delivered || new_secret.is_some() => match self.handle.take() {
+                Some(Interrupt::Abort(by)) => AttemptError::new().aborted(by),
+                _ => AttemptError::new().aborted(Aborted::Host),
+            },
+            None => return Called::Interrupted,
+        };
+        let mut failed = Failed::from(error);
+        failed.partial |= delivered;
+        let new = new_secret.as_ref().map(|new| [Some(&new.secret), new.refresh.as_ref()]);
+        let new = new.into_iter().flatten().flatten().filter_map(direct);
+        redact(&mut failed.signal, keys.iter().flatten().chain(new));
+        failed.new_secret = new_secret;
+        Called::Failed(Box::new(failed))
+    }
+
+    fn unavailable(self, why: String) {
+        self.say(&Event::StoreUnavailable { why, secret_lost: false });
+    }
+
+    fn say(self, event: &Event) {
+        trace::event(self.session, event);
+        if let Some(listener) = &self.engine.listener {
+            listener.event(self.session, event);
+        }
+    }
+
+    fn notify(self, notice: &Notice) {
+        if let Some(listener) = &self.engine.listener {
+            listener.notice(self.session, notice);
+        }
+    }
+}
+
+async fn mended(mend: &mut Option<Mender<'_>>, failure: Signal) -> bool {
+    match mend {
+        Some(mend) => mend(failure).await,
+        None => false,
+    }
+}
+
+async fn within<F: Future>(left: Option<Duration>, call: F) -> Result<F::Output, Elapsed> {
+    match left {
+        Some(left) => timeout(left, call).await,
+        None => Ok(call.await),
+    }
+}
+
+const fn direct(secret: &Secret) -> Option<&SecretString> {
+    match secret {
+        Secret::Direct(secret) => Some(secret),
+        Secret::Env(_) | Secret::File(_) => None,
+    }
+}
