@@ -336,6 +336,21 @@ fn a_read_only_store_reads_and_refuses() {
     assert_eq!(usage(&look(&SqliteStore::open(&path).unwrap(), "s"), "openai:a"), Usage::default());
 }
 
+#[test]
+fn e11_a_read_only_store_shows_the_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    let ahead = START.after(365 * 24 * 60 * MINUTE);
+    SqliteStore::open(&path)
+        .unwrap()
+        .apply(&batch("s", vec![limited("openai:a", "m", ahead)]), ahead)
+        .unwrap();
+    let store = SqliteStore::open_read_only(&path).unwrap();
+    let view = store.view(&ViewQuery::default(), START).unwrap();
+    assert_eq!(view.cuts.len(), 1);
+    assert_eq!(usage(&view, "openai:a").blocked_until(Some("m"), START), Some(START.after(MINUTE)));
+}
+
 /// As another user, if the tests may become one (they run as root).
 #[test]
 fn a_file_that_may_not_be_written_is_read_only() {

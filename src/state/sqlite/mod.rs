@@ -194,6 +194,18 @@ impl Inner {
         })
     }
 
+    /// Stores what the clock guard cuts (E11), or shows it at least, when nothing can be stored.
+    fn view_after_jump(&mut self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, Error> {
+        let batch = Batch { session: query.session.map(str::to_owned), changes: Vec::new() };
+        if let Ok(applied) = self.apply(&batch, now) {
+            return Ok(applied.view);
+        }
+        self.refresh()?;
+        let session = self.session(query.session)?;
+        let plan = self.snapshot.plan(&batch, &session, now);
+        Ok(View { profiles: plan.profiles, cuts: plan.cuts, ..self.snapshot.view(session) })
+    }
+
     /// Runs `work` on fresh rows inside an immediate transaction, with what `last_used` waits.
     fn in_transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
         self.begin()?;
@@ -307,8 +319,7 @@ impl Store for SqliteStore {
         self.run(|inner| {
             inner.refresh()?;
             if inner.snapshot.clock_jumped(now) {
-                let batch = Batch { session: query.session.map(str::to_owned), changes: Vec::new() };
-                return inner.apply(&batch, now).map(|applied| applied.view);
+                return inner.view_after_jump(query, now);
             }
             let session = inner.session(query.session)?;
             Ok(inner.snapshot.view(session))

@@ -1,6 +1,6 @@
 //! State → rows. Of usage only what differs is written.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use rusqlite::{Connection, Error, params};
 use secrecy::ExposeSecret;
@@ -203,12 +203,13 @@ pub(super) fn session(db: &Connection, id: &str, session: &Session) -> Result<()
     Ok(())
 }
 
-fn secret(secret: Option<&Secret>) -> (Option<&'static str>, Option<String>) {
+/// Borrowed where it can be: no copy of a secret is left in memory.
+fn secret(secret: Option<&Secret>) -> (Option<&'static str>, Option<Cow<'_, str>>) {
     match secret {
         None => (None, None),
-        Some(Secret::Direct(secret)) => (Some("direct"), Some(secret.expose_secret().to_owned())),
-        Some(Secret::Env(name)) => (Some("env"), Some(name.clone())),
-        Some(Secret::File(path)) => (Some("file"), Some(path.to_string_lossy().into_owned())),
+        Some(Secret::Direct(secret)) => (Some("direct"), Some(secret.expose_secret().into())),
+        Some(Secret::Env(name)) => (Some("env"), Some(name.into())),
+        Some(Secret::File(path)) => (Some("file"), Some(path.to_string_lossy())),
     }
 }
 
