@@ -1,7 +1,5 @@
 //! Explanations: they agree with the verdict, show the text that decided, and name what was missing.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail so")]
-
 use pointsman::{
     classify::{Explanation, Scratch, explain},
     signal::Signal,
