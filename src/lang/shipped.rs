@@ -13,6 +13,7 @@ pub const FILES: &[(&str, &str)] = files![
     "classify/codes.rules",
     "classify/status.rules",
     "classify/texts_account.rules",
+    "classify/texts_loose.rules",
     "classify/texts_model.rules",
     "classify/texts_service.rules",
     "classify/words.rules",
