@@ -32,6 +32,7 @@ mod reset;
 mod rotation;
 mod run_flow;
 mod run_properties;
+mod scenarios;
 mod shipped_rules;
 mod signal;
 mod state;

@@ -13,7 +13,7 @@ use super::{
     escape::shown_lines,
     explain,
     failure::{Failure, Outcome},
-    fmt, man, rules, test,
+    fmt, man, rules, simulate, test,
     world::World,
 };
 
@@ -46,6 +46,7 @@ enum Command {
     Test(test::Args),
     Fmt(fmt::Args),
     Rules(rules::Args),
+    Simulate(simulate::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -96,6 +97,7 @@ fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outco
         Command::Test(args) => test::run(args, global, world, out),
         Command::Fmt(args) => fmt::run(args, global, world, out),
         Command::Rules(args) => rules::run(args, global, world, out),
+        Command::Simulate(args) => simulate::run(args, global, world, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => man::run(args, out),
     }

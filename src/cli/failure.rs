@@ -54,6 +54,9 @@ pub(super) enum Failure {
     /// Arguments that do not go together, beyond what the parser can tell.
     #[error("{}", Shown(.0))]
     Usage(String),
+    /// The state cannot be read or written.
+    #[error("{}", Shown(&.0.to_string()))]
+    State(#[from] crate::state::store::StoreError),
     /// The rules do not load; the diagnostics have been printed.
     #[error("{name} cannot be used: {errors} error{}", if *errors == 1 { "" } else { "s" })]
     Rules {

@@ -16,6 +16,7 @@ mod progress;
 mod report;
 mod rulebook;
 mod sarif;
+mod statefile;
 mod table;
 mod world;
 
@@ -26,6 +27,7 @@ mod explain;
 mod fmt;
 mod man;
 mod rules;
+mod simulate;
 mod test;
 
 pub use args::{Args, main};

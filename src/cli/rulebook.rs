@@ -7,7 +7,11 @@ use std::{
 
 use super::{args::Global, escape::Shown, failure::Failure, report, world::World};
 use crate::{
-    lang::load::{self, Loaded},
+    config::{Config, Outside},
+    lang::{
+        load::{self, Loaded},
+        tree::Ruleset,
+    },
     table::{SettingSource, Table},
 };
 
@@ -17,9 +21,27 @@ use crate::{
 /// # Errors
 /// When they cannot be read, or do not load.
 pub(super) fn load(global: &Global, world: &World) -> Result<Table, Failure> {
+    compile(rules(global, world)?, world)
+}
+
+/// Like [`load`], with the settings of a config beside those of the environment.
+///
+/// # Errors
+/// See [`load`]; also when a value of the config does not fit its setting.
+pub(super) fn load_with(
+    global: &Global,
+    config: &Config,
+    env: &dyn Fn(&str) -> Option<String>,
+    world: &World,
+) -> Result<Table, Failure> {
+    let rules = rules(global, world)?;
+    Table::compile(rules, &Outside { config, env }).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+fn rules(global: &Global, world: &World) -> Result<Ruleset, Failure> {
     let path = global.rules.as_deref();
     match read(path)? {
-        Ok((rules, _)) => compile(rules, world),
+        Ok((rules, _)) => Ok(rules),
         Err(failed) => {
             let (errors, _) = failed.diagnostics.count();
             report::report(&failed.diagnostics, &failed.sources, world);
@@ -43,7 +65,7 @@ pub(super) fn read(path: Option<&Path>) -> Result<Loaded, Failure> {
 }
 
 /// Compiles with the settings of the environment.
-pub(super) fn compile(rules: crate::lang::tree::Ruleset, world: &World) -> Result<Table, Failure> {
+pub(super) fn compile(rules: Ruleset, world: &World) -> Result<Table, Failure> {
     Table::compile(rules, &Environment(world)).map_err(|error| Failure::Usage(error.to_string()))
 }
 

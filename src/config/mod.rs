@@ -9,10 +9,13 @@ mod locate;
 mod numbers;
 mod read;
 mod source;
+mod walk;
 
 pub use error::{ConfigError, Problem};
 pub use numbers::Numbers;
+pub(crate) use read::{is_profile_id, section};
 pub use source::Outside;
+pub(crate) use walk::{Unknown, Walker, parse};
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,71 @@
+//! The state file of an agent: where it is, and how it is opened.
+
+use std::path::{Path, PathBuf};
+
+use super::{failure::Failure, world::World};
+use crate::state::sqlite::SqliteStore;
+
+/// Where the state is.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct StateArgs {
+    /// The state file [default: $XDG_STATE_HOME/pointsman/AGENT.sqlite]
+    #[arg(long, value_name = "FILE", env = "POINTSMAN_STATE", hide_env_values = true)]
+    state: Option<PathBuf>,
+    /// The agent whose state it is
+    #[arg(long, value_name = "ID", default_value = "main")]
+    pub(super) agent: String,
+}
+
+impl StateArgs {
+    /// The file.
+    ///
+    /// # Errors
+    /// When nothing says where it is, or the agent's id is no file name.
+    pub(super) fn path(&self, world: &World) -> Result<PathBuf, Failure> {
+        if let Some(path) = &self.state {
+            return Ok(path.clone());
+        }
+        let plain = !self.agent.is_empty()
+            && !self.agent.starts_with('.')
+            && self.agent.chars().all(|c| c.is_alphanumeric() || "-_.@".contains(c));
+        if !plain {
+            return Err(Failure::Usage(format!(
+                "`{}` cannot name a state file; use letters, digits, `-`, `_`, or give --state FILE",
+                self.agent
+            )));
+        }
+        let set = |name: &str| world.env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let base = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        let base = base.or_else(|| Some(set("HOME")?.join(".local/state")));
+        let Some(base) = base else {
+            return Err(Failure::Usage("nothing says where the state is; give --state FILE".into()));
+        };
+        Ok(base.join("pointsman").join(format!("{}.sqlite", self.agent)))
+    }
+
+    /// Opens the file for changes, and makes it and its folder when there is none.
+    pub(super) fn open(&self, world: &World) -> Result<SqliteStore, Failure> {
+        let path = self.path(world)?;
+        if self.state.is_none()
+            && let Some(folder) = path.parent()
+        {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
+        }
+        open(&path)
+    }
+
+    /// Opens the file for reading; none when there is no file.
+    pub(super) fn look(&self, world: &World) -> Result<Option<SqliteStore>, Failure> {
+        let path = self.path(world)?;
+        if !path.exists() {
+            return Ok(None);
+        }
+        SqliteStore::open_read_only(&path).map(Some).map_err(Failure::State)
+    }
+}
+
+/// Opens a state file for changes, and makes it when there is none.
+pub(super) fn open(path: &Path) -> Result<SqliteStore, Failure> {
+    SqliteStore::open(path).map_err(Failure::State)
+}

@@ -1,0 +1,218 @@
+//! Walks a YAML document key by key; whatever is wrong is taken down with its place in the text. For
+//! files that people write: the config, a scenario.
+
+use serde_yaml::{Mapping, Value};
+
+use super::{
+    Problem, keys,
+    locate::{Step, locate},
+};
+use crate::lang::diagnostic::nearest::{did_you_mean, nearest};
+
+/// Problems, and hints, beyond these are no help to anybody.
+const MOST: usize = 50;
+
+/// Reads YAML.
+///
+/// # Errors
+/// The place where it is none.
+pub(crate) fn parse(text: &str) -> Result<Value, Problem> {
+    let read = || {
+        let mut document: Value = serde_yaml::from_str(text)?;
+        document.apply_merge()?;
+        Ok(document)
+    };
+    read().map_err(|error: serde_yaml::Error| {
+        let (line, column, offset) =
+            error.location().map_or((0, 0, 0), |at| (at.line(), at.column(), at.index()));
+        let message = error.to_string();
+        // The place is told apart from the sentence.
+        let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
+        Problem { message, help: None, line, column, offset }
+    })
+}
+
+/// Where the walk is, and what it has found.
+pub(crate) struct Walker<'t> {
+    text: &'t str,
+    /// What the document is called: `the config`.
+    what: &'static str,
+    path: Vec<Step>,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+    /// Keys that look misspelt.
+    pub hints: Vec<Problem>,
+}
+
+/// What a section does with keys that it does not know.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Unknown {
+    /// It takes none.
+    Error,
+    /// It passes them over, with a hint where one looks misspelt.
+    Hint,
+}
+
+impl<'t> Walker<'t> {
+    /// At the top of the document that `text` is.
+    pub fn new(text: &'t str, what: &'static str) -> Self {
+        Self { text, what, path: Vec::new(), problems: Vec::new(), hints: Vec::new() }
+    }
+
+    /// A map whose keys are checked. Nothing (`auth:`) is an empty one.
+    pub fn section<'v>(&mut self, value: &'v Value, known: &[&str], unknown: Unknown) -> Option<&'v Mapping> {
+        let map = self.map(value)?;
+        for key in map.keys() {
+            let Some(name) = key.as_str() else { continue };
+            if known.contains(&name) {
+                continue;
+            }
+            self.path.push(Step::Key(name.to_owned()));
+            self.unknown(name, known, unknown);
+            self.path.pop();
+        }
+        Some(map)
+    }
+
+    fn unknown(&mut self, name: &str, known: &[&str], unknown: Unknown) {
+        let section = dotted(self.path.get(..self.path.len().saturating_sub(1)).unwrap_or_default());
+        let near = did_you_mean(name, known.iter().copied());
+        match unknown {
+            Unknown::Error if keys::SECRETS.contains(&name.to_lowercase().as_str()) => {
+                let help = format!("{} holds no secrets; store it with `pointsman profiles add`", self.what);
+                self.problem(format!("`{name}` does not belong into `{section}`"), Some(help));
+            }
+            Unknown::Error => {
+                let all = || format!("known are `{}`", known.join("`, `"));
+                let place = place(&section);
+                self.problem(format!("unknown key `{name}` {place}"), Some(near.unwrap_or_else(all)));
+            }
+            Unknown::Hint if self.hints.len() < MOST && nearest(name, known.iter().copied()).is_some() => {
+                let hint = self.make(format!("`{name}` {} is passed over", place(&section)), near);
+                self.hints.push(hint);
+            }
+            Unknown::Hint => {}
+        }
+    }
+
+    /// Reads what stands under a key, if anything does.
+    pub fn key(&mut self, map: &Mapping, name: &str, read: impl FnOnce(&mut Self, &Value)) {
+        if let Some(value) = map.get(name).filter(|value| !value.is_null()) {
+            self.path.push(Step::Key(name.to_owned()));
+            read(self, value);
+            self.path.pop();
+        }
+    }
+
+    /// Reads every entry of a map.
+    pub fn each(&mut self, map: &Mapping, mut read: impl FnMut(&mut Self, &str, &Value)) {
+        for (key, value) in map {
+            let Some(name) = key.as_str() else { continue };
+            self.path.push(Step::Key(name.to_owned()));
+            read(self, name, value);
+            self.path.pop();
+        }
+    }
+
+    /// Reads every entry of a list. Nothing is an empty one.
+    pub fn entries(&mut self, value: &Value, mut read: impl FnMut(&mut Self, &Value)) {
+        let Value::Sequence(list) = value else {
+            if !value.is_null() {
+                self.mismatch("a list", value);
+            }
+            return;
+        };
+        for (at, entry) in list.iter().enumerate() {
+            self.path.push(Step::At(at));
+            read(self, entry);
+            self.path.pop();
+        }
+    }
+
+    /// A map; nothing is none.
+    pub fn map<'v>(&mut self, value: &'v Value) -> Option<&'v Mapping> {
+        match value {
+            Value::Mapping(map) => Some(map),
+            Value::Null => None,
+            other => {
+                self.mismatch("a map", other);
+                None
+            }
+        }
+    }
+
+    /// A text.
+    pub fn string(&mut self, value: &Value) -> Option<String> {
+        match value {
+            Value::String(text) => Some(text.clone()),
+            other => {
+                self.mismatch("a text", other);
+                None
+            }
+        }
+    }
+
+    /// Takes down that something else stands here.
+    pub fn mismatch(&mut self, expected: &str, found: &Value) {
+        let what = match found {
+            Value::Null => "nothing",
+            Value::Bool(_) => "yes or no",
+            Value::Number(number) if number.as_f64().is_some_and(|n| n < 0.0) => "a negative number",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a text",
+            Value::Sequence(_) => "a list",
+            Value::Mapping(_) => "a map",
+            Value::Tagged(_) => "a tagged value",
+        };
+        let place = dotted(&self.path);
+        let place = if place.is_empty() { self.what.to_owned() } else { format!("`{place}`") };
+        self.problem(format!("{place} must be {expected}, not {what}"), None);
+    }
+
+    /// Takes down what is wrong here.
+    pub fn problem(&mut self, message: String, help: Option<String>) {
+        if self.problems.len() >= MOST {
+            return;
+        }
+        let problem = self.make(message, help);
+        self.problems.push(problem);
+    }
+
+    /// Takes down what may be meant otherwise, with the nearest of the `known` names.
+    pub fn hint<'k>(&mut self, message: String, written: &str, known: impl Iterator<Item = &'k str>) {
+        if self.hints.len() < MOST {
+            let hint = self.make(message, did_you_mean(written, known));
+            self.hints.push(hint);
+        }
+    }
+
+    /// Takes down that a word is none of those that may stand here.
+    pub fn unknown_word(&mut self, written: &str, what: &str, words: &[&str]) {
+        let all = || format!("use `{}`", words.join("`, `"));
+        let help = did_you_mean(written, words.iter().copied()).unwrap_or_else(all);
+        self.problem(format!("`{written}` is {what}"), Some(help));
+    }
+
+    fn make(&self, message: String, help: Option<String>) -> Problem {
+        // A key that a merge brought in stands elsewhere; its map is near enough.
+        let found = (1..=self.path.len()).rev().find_map(|end| locate(self.text, self.path.get(..end)?));
+        let (line, column, offset) = found.unwrap_or((0, 0, 0));
+        Problem { message, help, line, column, offset }
+    }
+}
+
+fn place(section: &str) -> String {
+    if section.is_empty() { "at the top".to_owned() } else { format!("in `{section}`") }
+}
+
+fn dotted(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text.push_str(key),
+            Step::Key(key) => text.extend([".", key]),
+            Step::At(at) => text.extend(["[", &at.to_string(), "]"]),
+        }
+    }
+    text
+}

@@ -1,0 +1,57 @@
+//! Ready scenarios in `tests/scenarios/`, each with the timeline that it must give.
+
+use std::{fmt::Write as _, path::PathBuf, sync::Arc};
+
+use pointsman::{
+    config::Outside,
+    host::simulate::{Line, Scenario},
+    lang::load,
+    state::memory::MemoryStore,
+    table::Table,
+    time::Timestamp,
+};
+
+use crate::support::{root, with_snapshots};
+
+/// The timeline of a scenario in JSON lines, as `simulate` prints them. A line `# rules: PATH` in its
+/// head names the rules that it is played with.
+fn timeline(path: &PathBuf) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let scenario = Scenario::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert_eq!(scenario.hints, [], "{}", path.display());
+    let rules = text.lines().find_map(|line| line.strip_prefix("# rules: "));
+    let loaded = match rules {
+        Some(rules) => load::from_path(&root().join(rules)),
+        None => load::shipped(),
+    };
+    let (rules, _) = loaded.unwrap_or_else(|error| panic!("{:#?}", error.diagnostics));
+    let env = |name: &str| scenario.env.get(name).cloned();
+    let table = Table::compile(rules, &Outside { config: &scenario.config, env: &env }).unwrap();
+    let (store, mut lines) = (MemoryStore::new(), Vec::<Line>::new());
+    let start = scenario.starts(None, Timestamp::EPOCH).unwrap();
+    scenario.play(Arc::new(table), &store, start, 1, &mut lines).unwrap();
+    lines.iter().fold(String::new(), |mut out, line| {
+        writeln!(out, "{}", serde_json::to_string(line).unwrap()).unwrap();
+        out
+    })
+}
+
+fn scenarios() -> Vec<PathBuf> {
+    let mut paths: Vec<_> = std::fs::read_dir(root().join("tests/scenarios"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn timelines() {
+    with_snapshots("scenarios", || {
+        for path in scenarios() {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            insta::assert_snapshot!(name, timeline(&path));
+        }
+    });
+}
