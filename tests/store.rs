@@ -96,24 +96,65 @@ fn look(store: &dyn Store, session: &str) -> View {
     store.view(&ViewQuery { session: Some(session) }, START.after(2 * MINUTE)).unwrap()
 }
 
-type Case = (&'static str, fn(&dyn Store));
+/// A case for each behaviour; every store runs all of them, each on a store of its own.
+macro_rules! conform {
+    ($($case:ident),* $(,)?) => {
+        mod memory {
+            $(#[test]
+            fn $case() {
+                super::$case(&super::MemoryStore::new());
+            })*
+        }
 
-const CASES: &[Case] = &[
-    ("c3_profiles_come_and_go", profiles_come_and_go),
-    ("c8_new_secrets_are_stored", new_secrets_are_stored),
-    ("e8_failures_are_kept", failures_are_kept),
-    ("e7_manual_clear", manual_clear),
-    ("e10_success_clears_and_says_last_used", success_clears),
-    ("e11_the_clock_guard_cuts_once", clock_guard),
-    ("a5_overrides_compare_and_set", overrides_compare_and_set),
-    ("a6_rollback_and_next_in_one_batch", rollback_and_next),
-    ("a6_facts_land_though_the_compare_fails", facts_land),
-    ("c10_pins", pins),
-    ("k5_session_commands", session_commands),
-    ("unknown_things", unknown_things),
-];
+        #[cfg(feature = "sqlite")]
+        mod sqlite_file {
+            $(#[test]
+            fn $case() {
+                super::sqlite::in_a_file(super::$case);
+            })*
+        }
 
-fn profiles_come_and_go(store: &dyn Store) {
+        /// Each operation through a store opened just before.
+        #[cfg(feature = "sqlite")]
+        mod sqlite_reopened {
+            $(#[test]
+            fn $case() {
+                super::sqlite::reopened(super::$case);
+            })*
+        }
+    };
+}
+
+conform! {
+    c1_every_kind_is_kept,
+    c3_profiles_come_and_go,
+    c8_new_secrets_are_stored,
+    e8_failures_are_kept,
+    e7_a_manual_clear,
+    e10_a_success_clears_and_says_last_used,
+    e11_the_clock_guard_cuts_once,
+    a5_overrides_compare_and_set,
+    a6_rollback_and_next_in_one_batch,
+    a6_facts_land_though_the_compare_fails,
+    c10_pins,
+    k5_session_commands,
+    unknown_things_are_said,
+}
+
+fn c1_every_kind_is_kept(store: &dyn Store) {
+    for (id, kind) in [
+        ("openai:login", CredentialKind::Oauth),
+        ("openai:token", CredentialKind::Token),
+        ("openai:key", CredentialKind::ApiKey),
+    ] {
+        let one = Profile { kind, ..profile(id) };
+        store.put_profile(&one).unwrap();
+        assert_eq!(store.profile(&one.id).unwrap().unwrap().kind, kind);
+        assert_eq!(look(store, "s").profile(&one.id).unwrap().info.kind, kind);
+    }
+}
+
+fn c3_profiles_come_and_go(store: &dyn Store) {
     let mut oauth = profile("openai:me@example.com");
     oauth.kind = CredentialKind::Oauth;
     oauth.refresh = Some(Secret::Env("OPENAI_REFRESH".into()));
@@ -158,7 +199,7 @@ fn profiles_come_and_go(store: &dyn Store) {
     assert!(view.profiles[1].info.inserted > view.profiles[0].info.inserted, "it comes last now");
 }
 
-fn new_secrets_are_stored(store: &dyn Store) {
+fn c8_new_secrets_are_stored(store: &dyn Store) {
     let mut old = profile("openai:a");
     old.refresh = Some(Secret::Direct("old-refresh".to_owned().into()));
     store.put_profile(&old).unwrap();
@@ -176,7 +217,7 @@ fn new_secrets_are_stored(store: &dyn Store) {
     assert_eq!(back.expires, Some(START.after(MINUTE)));
 }
 
-fn failures_are_kept(store: &dyn Store) {
+fn e8_failures_are_kept(store: &dyn Store) {
     store.put_profile(&profile("openai:a")).unwrap();
     let applied = store
         .apply(&batch("s", vec![limited("openai:a", "m1", START), limited("openai:a", "m2", START)]), START)
@@ -194,7 +235,7 @@ fn failures_are_kept(store: &dyn Store) {
     assert_eq!(kept.ladders.iter().map(|l| l.step).max(), Some(2));
 }
 
-fn manual_clear(store: &dyn Store) {
+fn e7_a_manual_clear(store: &dyn Store) {
     for id in ["openai:a", "groq:b"] {
         store.put_profile(&profile(id)).unwrap();
         store.apply(&batch("s", vec![limited(id, "m1", START), limited(id, "m2", START)]), START).unwrap();
@@ -214,7 +255,7 @@ fn manual_clear(store: &dyn Store) {
     }
 }
 
-fn success_clears(store: &dyn Store) {
+fn e10_a_success_clears_and_says_last_used(store: &dyn Store) {
     store.put_profile(&profile("openai:a")).unwrap();
     let used = |at| Change::Used { profile: ProfileId("openai:a".into()), at };
     store.apply(&batch("s", vec![used(START)]), START).unwrap();
@@ -228,7 +269,7 @@ fn success_clears(store: &dyn Store) {
     store.flush().unwrap();
 }
 
-fn clock_guard(store: &dyn Store) {
+fn e11_the_clock_guard_cuts_once(store: &dyn Store) {
     store.put_profile(&profile("openai:a")).unwrap();
     let ahead = START.after(365 * 24 * 60 * MINUTE);
     store.apply(&batch("s", vec![limited("openai:a", "m1", ahead)]), ahead).unwrap();
@@ -242,7 +283,7 @@ fn clock_guard(store: &dyn Store) {
     assert_eq!(usage(&view, "openai:a").blocked_until(Some("m1"), later), Some(START.after(MINUTE)));
 }
 
-fn overrides_compare_and_set(store: &dyn Store) {
+fn a5_overrides_compare_and_set(store: &dyn Store) {
     let auto = chosen("f1", Some(SelectionSource::Auto));
     let select = Change::Select { expect: Expect::Nothing, new: Some(auto.clone()) };
     let applied = store.apply(&batch("s", vec![select.clone()]), START).unwrap();
@@ -268,7 +309,7 @@ fn overrides_compare_and_set(store: &dyn Store) {
     assert_eq!(view.session.revision, revision + 2);
 }
 
-fn rollback_and_next(store: &dyn Store) {
+fn a6_rollback_and_next_in_one_batch(store: &dyn Store) {
     let before = chosen("kept", Some(SelectionSource::Default));
     let first = chosen("f1", Some(SelectionSource::Auto));
     let second = chosen("f2", Some(SelectionSource::Auto));
@@ -290,7 +331,7 @@ fn rollback_and_next(store: &dyn Store) {
     assert_eq!(look(store, "s").session.selected, Some(before));
 }
 
-fn facts_land(store: &dyn Store) {
+fn a6_facts_land_though_the_compare_fails(store: &dyn Store) {
     store.put_profile(&profile("openai:a")).unwrap();
     let auto = chosen("f1", Some(SelectionSource::Auto));
     let rollback = Rollback { wrote: auto.key(), restore: None, pins: BTreeMap::new() };
@@ -309,7 +350,7 @@ fn facts_land(store: &dyn Store) {
     assert_eq!(usage(&view, "openai:a").error_count, 1);
 }
 
-fn pins(store: &dyn Store) {
+fn c10_pins(store: &dyn Store) {
     let pin = |name: &str, by_user| Pin {
         profile: ProfileId(format!("openai:{name}")),
         by_user,
@@ -330,7 +371,7 @@ fn pins(store: &dyn Store) {
     assert_eq!(look(store, "s").session.pins.len(), 0);
 }
 
-fn session_commands(store: &dyn Store) {
+fn k5_session_commands(store: &dyn Store) {
     let select = |source| Change::Select { expect: Expect::Anything, new: Some(chosen("x", Some(source))) };
     let reset = Change::Reset { release: Release::ALL };
     store.apply(&batch("a", vec![select(SelectionSource::Auto), reset.clone()]), START).unwrap();
@@ -345,7 +386,7 @@ fn session_commands(store: &dyn Store) {
     assert_eq!(all.last().map(|(id, session)| (id.as_str(), session.compaction_count)), Some(("u", 1)));
 }
 
-fn unknown_things(store: &dyn Store) {
+fn unknown_things_are_said(store: &dyn Store) {
     let applied = store.apply(&batch("s", vec![limited("nobody:x", "m", START)]), START).unwrap();
     assert_eq!(applied.outcomes, [Outcome::UnknownProfile]);
     assert!(store.profile(&ProfileId("nobody:x".into())).unwrap().is_none());
@@ -354,37 +395,20 @@ fn unknown_things(store: &dyn Store) {
     assert!(store.sessions().unwrap().is_empty());
 }
 
-#[test]
-fn memory_store_conforms() {
-    for (name, case) in CASES {
-        println!("{name}");
-        case(&MemoryStore::new());
-    }
-}
-
 #[cfg(feature = "sqlite")]
 mod sqlite {
     use pointsman::state::sqlite::SqliteStore;
 
     use super::*;
 
-    #[test]
-    fn sqlite_store_conforms() {
+    pub(super) fn in_a_file(case: fn(&dyn Store)) {
         let folder = tempfile::tempdir().unwrap();
-        for (name, case) in CASES {
-            println!("{name}");
-            case(&SqliteStore::open(&folder.path().join(format!("{name}.sqlite"))).unwrap());
-        }
+        case(&SqliteStore::open(&folder.path().join("agent.sqlite")).unwrap());
     }
 
-    /// The same cases, each operation of which looks through a store opened just before.
-    #[test]
-    fn sqlite_store_conforms_when_others_look_too() {
+    pub(super) fn reopened(case: fn(&dyn Store)) {
         let folder = tempfile::tempdir().unwrap();
-        for (name, case) in CASES {
-            println!("{name}");
-            case(&Reopened(folder.path().join(format!("{name}.sqlite"))));
-        }
+        case(&Reopened(folder.path().join("agent.sqlite")));
     }
 
     struct Reopened(std::path::PathBuf);

@@ -201,7 +201,7 @@ fn killed_at_any_moment_it_holds_every_acknowledged_change() {
     let folder = tempfile::tempdir().unwrap();
     let rounds = if long() { 200 } else { 24 };
     let mut dice = 0x2545_f491_4f6c_dd1d_u64;
-    let mut acknowledged = 0;
+    let (mut acknowledged, mut total) = (0, 0);
     let mut path = folder.path().join("0.sqlite");
     for round in 0..rounds {
         if round % 6 == 0 {
@@ -209,15 +209,23 @@ fn killed_at_any_moment_it_holds_every_acknowledged_change() {
             path = folder.path().join(format!("{round}.sqlite"));
             acknowledged = 0;
         }
+        let before = acknowledged;
         let mut child = role("count", &path, "count").spawn().unwrap();
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut hear = |line: &str| {
+            let count = line.split_once(SAYS).and_then(|(_, count)| count.parse::<u32>().ok());
+            acknowledged = acknowledged.max(count.unwrap_or(0));
+            count.is_some()
+        };
+        if round % 2 == 0 {
+            // Half of them are surely killed at work, the others perhaps while they start.
+            while !hear(&lines.next().expect("it counts")) {}
+        }
         thread::sleep(Duration::from_micros((dice >> 33) % 60_000));
         child.kill().unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        for line in out.lines() {
-            if let Some((_, count)) = line.unwrap().split_once(SAYS) {
-                acknowledged = count.parse::<u32>().unwrap_or(acknowledged).max(acknowledged);
-            }
+        for line in lines {
+            hear(&line);
         }
         let mut error = String::new();
         child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
@@ -231,10 +239,13 @@ fn killed_at_any_moment_it_holds_every_acknowledged_change() {
         assert!(found >= acknowledged, "round {round}: {acknowledged} were acknowledged, {found} are there");
         assert!(found <= acknowledged + 1, "at most the one whose word was cut off");
         assert_eq!(view.session.selected.is_some(), found > 0, "a batch is there whole, or not");
+        total += found - before;
         acknowledged = found;
         drop(store);
         sound(&path);
     }
+    println!("{total} changes in {rounds} rounds");
+    assert!(total >= rounds / 2, "they were killed at work, not before: {total}");
 }
 
 #[test]
