@@ -6,6 +6,8 @@
 
 #[cfg(feature = "tokio")]
 mod attempt;
+#[cfg(feature = "tokio")]
+mod by_hand;
 mod clock;
 #[cfg(feature = "tokio")]
 mod credentials;

@@ -12,7 +12,6 @@ use crate::{
 };
 
 /// Traces an event of a session.
-#[expect(clippy::too_many_lines, reason = "one arm for each event, each of one statement")]
 pub(super) fn event(session: Option<&str>, event: &Event) {
     match event {
         Event::Attempt { candidate, profile, probe } => debug!(
@@ -38,7 +37,7 @@ pub(super) fn event(session: Option<&str>, event: &Event) {
             reason = reason.as_str(), "skipped"
         ),
         Event::Waited { span } => {
-            debug!(target: "pointsman", session, ms = span.as_secs_f64() * 1e3, "waited")
+            debug!(target: "pointsman", session, ms = span.as_secs_f64() * 1e3, "waited");
         }
         Event::Override { candidate, profile, source } => info!(
             target: "pointsman", session, provider = candidate.provider, model = candidate.model,

@@ -50,6 +50,23 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// An API key: `id` is `provider:NAME`, `key` the key itself, `env:NAME` or `file:PATH`.
+    #[must_use]
+    pub fn api_key(id: &str, key: &str) -> Self {
+        let id = ProfileId(id.to_owned());
+        Self {
+            provider: id.provider().to_owned(),
+            id,
+            kind: CredentialKind::ApiKey,
+            secret: Some(Secret::parse(key)),
+            refresh: None,
+            expires: None,
+            email: None,
+            extra: BTreeMap::new(),
+            inserted: 0,
+        }
+    }
+
     /// Takes a refreshed credential over (C8).
     pub fn take(&mut self, new: &super::change::NewSecret) {
         self.secret = Some(new.secret.clone());
