@@ -1,0 +1,250 @@
+//! The connection with its cache: fresh rows, transactions, what waits in memory.
+
+use std::{collections::BTreeMap, sync::Arc, thread, time::Duration};
+
+use rusqlite::{Connection, Error, TransactionBehavior};
+
+use super::{error::is_busy, read, write};
+use crate::{
+    state::{
+        change::{Applied, Batch, Change},
+        model::{ProfileId, Session},
+        snapshot::{Plan, Snapshot},
+        transition,
+        view::{ProfileView, View, ViewQuery},
+    },
+    time::Timestamp,
+};
+
+/// Pause between two tries to begin a transaction while another process writes.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// `last_used` waits in memory no longer than this.
+const LAST_USED_WAITS: Duration = Duration::from_secs(1);
+
+/// Sessions kept in memory before the cache starts anew.
+const CACHED_SESSIONS: usize = 16_384;
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub db: Connection,
+    pub patience: Duration,
+    pub snapshot: Snapshot,
+    /// `PRAGMA data_version` that the snapshot belongs to; none: nothing read yet.
+    pub seen: Option<i64>,
+    /// `last_used` that is not written yet.
+    used: BTreeMap<ProfileId, Timestamp>,
+    /// When `last_used` was last written, or began to wait.
+    used_since: Option<Timestamp>,
+}
+
+impl Inner {
+    /// Over a connection; nothing is read yet.
+    pub fn new(db: Connection, patience: Duration) -> Self {
+        let (snapshot, used) = (Snapshot::default(), BTreeMap::new());
+        Self { db, patience, snapshot, seen: None, used, used_since: None }
+    }
+
+    /// The session, if the cache holds it and is fresh, and the clock guard has nothing to do.
+    pub fn cached(&self, session: Option<&str>, now: Timestamp) -> Result<Option<Arc<Session>>, Error> {
+        let session =
+            session.map_or_else(|| Some(Arc::default()), |id| self.snapshot.sessions.get(id).cloned());
+        let ready = session.filter(|_| !self.snapshot.clock_jumped(now));
+        Ok(if ready.is_some() && self.seen == Some(data_version(&self.db)?) { ready } else { None })
+    }
+
+    /// What waits of `last_used`, if anything, has waited long enough.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.used_since.is_some_and(|since| now.since(since) >= LAST_USED_WAITS || now < since)
+    }
+
+    /// Reads anew what another connection has changed.
+    pub fn refresh(&mut self) -> Result<(), Error> {
+        if self.seen == Some(data_version(&self.db)?) {
+            return Ok(());
+        }
+        let reading = self.db.transaction_with_behavior(TransactionBehavior::Deferred)?;
+        let profiles = read::profiles(&reading)?;
+        let seen = data_version(&reading)?;
+        reading.commit()?;
+        self.take(profiles, seen);
+        Ok(())
+    }
+
+    fn take(&mut self, mut profiles: Vec<ProfileView>, seen: i64) {
+        for profile in &mut profiles {
+            if let Some(at) = self.used.get(&profile.info.id) {
+                transition::used(Arc::make_mut(&mut profile.usage), *at);
+            }
+        }
+        self.snapshot.set_profiles(Arc::new(profiles));
+        self.snapshot.sessions.clear();
+        self.seen = Some(seen);
+    }
+
+    pub fn session(&mut self, id: Option<&str>) -> Result<Arc<Session>, Error> {
+        let Some(id) = id else { return Ok(Arc::default()) };
+        if let Some(session) = self.snapshot.sessions.get(id) {
+            return Ok(Arc::clone(session));
+        }
+        let session = Arc::new(read::session(&self.db, id)?);
+        if self.snapshot.sessions.len() >= CACHED_SESSIONS {
+            self.snapshot.sessions.clear();
+        }
+        self.snapshot.sessions.insert(id.to_owned(), Arc::clone(&session));
+        Ok(session)
+    }
+
+    pub fn apply(&mut self, batch: &Batch, now: Timestamp) -> Result<Applied, Error> {
+        if batch.changes.iter().all(may_wait) {
+            self.refresh()?;
+            let session = self.session(batch.session.as_deref())?;
+            let plan = self.snapshot.plan(batch, &session, now);
+            if !plan.must_be_written() {
+                return Ok(self.apply_in_memory(batch, plan, now));
+            }
+        }
+        self.in_transaction(|inner| {
+            let session = inner.session(batch.session.as_deref())?;
+            let plan = inner.snapshot.plan(batch, &session, now);
+            inner.write(batch.session.as_deref(), &plan)?;
+            Ok(plan)
+        })
+        .map(|plan| {
+            self.used_since = Some(now);
+            self.snapshot.commit(batch.session.as_deref(), plan)
+        })
+    }
+
+    /// Stores what the clock guard cuts (E11), or shows it at least, when nothing can be stored.
+    pub fn view_after_jump(&mut self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, Error> {
+        let batch = Batch { session: query.session.map(str::to_owned), changes: Vec::new() };
+        if let Ok(applied) = self.apply(&batch, now) {
+            return Ok(applied.view);
+        }
+        self.refresh()?;
+        let session = self.session(query.session)?;
+        let plan = self.snapshot.plan(&batch, &session, now);
+        Ok(View { profiles: plan.profiles, cuts: plan.cuts, ..self.snapshot.view(session) })
+    }
+
+    /// Runs `work` on fresh rows inside an immediate transaction, with what `last_used` waits.
+    pub fn in_transaction<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.begin()?;
+        let done = self.fresh_and(work).and_then(|done| {
+            self.db.prepare_cached("COMMIT")?.execute([])?;
+            Ok(done)
+        });
+        match done {
+            Ok(done) => {
+                self.used.clear();
+                Ok(done)
+            }
+            Err(error) => {
+                if !self.db.is_autocommit() {
+                    // The first error says more than one of the way back.
+                    drop(self.db.execute_batch("ROLLBACK"));
+                }
+                self.seen = None;
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits for other writers by short pauses: SQLite's own grow to a tenth of a second, and let one
+    /// process starve the others.
+    fn begin(&self) -> Result<(), Error> {
+        let mut statement = self.db.prepare_cached("BEGIN IMMEDIATE")?;
+        let mut left = self.patience;
+        self.db.busy_timeout(Duration::ZERO)?;
+        let done = loop {
+            match statement.execute([]) {
+                Err(error) if is_busy(&error) && !left.is_zero() => {
+                    thread::sleep(PAUSE);
+                    left = left.saturating_sub(PAUSE);
+                }
+                done => break done,
+            }
+        };
+        self.db.busy_timeout(self.patience)?;
+        done.map(|_| ())
+    }
+
+    fn fresh_and<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let seen = data_version(&self.db)?;
+        if self.seen != Some(seen) {
+            let profiles = read::profiles(&self.db)?;
+            self.take(profiles, seen);
+        }
+        for (id, at) in &self.used {
+            write::last_used(&self.db, id, *at)?;
+        }
+        work(self)
+    }
+
+    fn write(&self, session: Option<&str>, plan: &Plan) -> Result<(), Error> {
+        for place in &plan.changed {
+            let (old, new) = (self.snapshot.profiles.get(*place), plan.profiles.get(*place));
+            if let (Some(old), Some(new)) = (old, new) {
+                write::usage(&self.db, new.info.inserted, &old.usage, &new.usage)?;
+            }
+        }
+        for place in &plan.used {
+            if let Some(profile) = plan.profiles.get(*place)
+                && let Some(at) = profile.usage.last_used
+            {
+                write::last_used(&self.db, &profile.info.id, at)?;
+            }
+        }
+        for new in &plan.secrets {
+            write::new_secret(&self.db, new)?;
+        }
+        if let (Some(id), true) = (session, plan.session_changed) {
+            write::session(&self.db, id, &plan.session)?;
+        }
+        Ok(())
+    }
+
+    pub fn apply_in_memory(&mut self, batch: &Batch, plan: Plan, now: Timestamp) -> Applied {
+        for place in &plan.used {
+            if let Some(profile) = plan.profiles.get(*place)
+                && let Some(at) = profile.usage.last_used
+            {
+                self.used.insert(profile.info.id.clone(), at);
+            }
+        }
+        let applied = self.snapshot.commit(batch.session.as_deref(), plan);
+        self.used_since.get_or_insert(now);
+        if self.is_due(now) {
+            self.used_since = Some(now);
+            // It may be lost, so nobody waits for it: not for other processes, not for the disk.
+            drop(self.write_last_used(Duration::ZERO, "NORMAL"));
+        }
+        applied
+    }
+
+    pub fn write_last_used(&mut self, patience: Duration, synchronous: &str) -> Result<(), Error> {
+        if self.used.is_empty() {
+            return Ok(());
+        }
+        self.db.pragma_update(None, "synchronous", synchronous)?;
+        let usual = std::mem::replace(&mut self.patience, patience);
+        let done = self.in_transaction(|_| Ok(()));
+        self.patience = usual;
+        self.db.pragma_update(None, "synchronous", "FULL")?;
+        done
+    }
+}
+
+fn data_version(db: &Connection) -> Result<i64, Error> {
+    db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
+}
+
+/// Whether a change alone need not be durable before it is acknowledged, if it changes no more than
+/// `last_used`.
+pub(super) fn may_wait(change: &Change) -> bool {
+    matches!(change, Change::Used { .. } | Change::Success(_))
+}
