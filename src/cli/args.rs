@@ -13,7 +13,7 @@ use super::{
     escape::shown_lines,
     explain,
     failure::{Failure, Outcome},
-    fmt, man, rules, simulate, test,
+    fmt, import, man, profiles, rules, session, simulate, status, test,
     world::World,
 };
 
@@ -47,6 +47,10 @@ enum Command {
     Fmt(fmt::Args),
     Rules(rules::Args),
     Simulate(simulate::Args),
+    Status(status::Args),
+    Profiles(profiles::Args),
+    Session(session::Args),
+    Import(import::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -98,6 +102,10 @@ fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outco
         Command::Fmt(args) => fmt::run(args, global, world, out),
         Command::Rules(args) => rules::run(args, global, world, out),
         Command::Simulate(args) => simulate::run(args, global, world, out),
+        Command::Status(args) => status::run(args, global, world, out),
+        Command::Profiles(args) => profiles::run(args, global, world, out),
+        Command::Session(args) => session::run(args, global, world, out),
+        Command::Import(args) => import::run(args, global, world, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => man::run(args, out),
     }

@@ -25,9 +25,13 @@ mod classify;
 mod completions;
 mod explain;
 mod fmt;
+mod import;
 mod man;
+mod profiles;
 mod rules;
+mod session;
 mod simulate;
+mod status;
 mod test;
 
 pub use args::{Args, main};

@@ -3,7 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use super::{failure::Failure, world::World};
-use crate::state::sqlite::SqliteStore;
+use crate::{
+    host::simulate::latest,
+    state::{
+        model::Session,
+        sqlite::SqliteStore,
+        store::Store as _,
+        transition::SKEW,
+        view::{View, ViewQuery},
+    },
+    time::{Timestamp, format_duration},
+};
 
 /// Where the state is.
 #[derive(Clone, Debug, clap::Args)]
@@ -55,14 +65,48 @@ impl StateArgs {
         open(&path)
     }
 
-    /// Opens the file for reading; none when there is no file.
-    pub(super) fn look(&self, world: &World) -> Result<Option<SqliteStore>, Failure> {
+    /// Looks at the state without changing it, with `session` in the view. No file is an empty state.
+    /// A file that is later than the clock (a simulation ran ahead) is seen from its latest moment.
+    pub(super) fn look(&self, session: Option<&str>, world: &World) -> Result<Seen, Failure> {
         let path = self.path(world)?;
+        let now = world.now();
         if !path.exists() {
-            return Ok(None);
+            return Ok(Seen { path, there: false, now, view: View::default(), sessions: Vec::new() });
         }
-        SqliteStore::open_read_only(&path).map(Some).map_err(Failure::State)
+        let store = SqliteStore::open_read_only(&path)?;
+        let latest = latest(&store)?.unwrap_or(now);
+        if latest > now.after(SKEW) {
+            let ahead = format_duration(latest.since(now));
+            world.say(&format!("note: the state is {ahead} ahead of the clock, and is seen from there"));
+        }
+        let now = now.max(latest);
+        let view = store.view(&ViewQuery { session }, now)?;
+        Ok(Seen { path, there: true, now, view, sessions: store.sessions()? })
     }
+}
+
+/// The state as it was found.
+pub(super) struct Seen {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// There is such a file.
+    pub(super) there: bool,
+    /// The moment from which it is seen.
+    pub(super) now: Timestamp,
+    /// Profiles, their usage, and the session asked for.
+    pub(super) view: View,
+    /// All sessions.
+    pub(super) sessions: Vec<(String, Session)>,
+}
+
+/// How a view of the state is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ViewFormat {
+    /// For people.
+    Human,
+    /// One JSON object.
+    #[value(alias = "jsonl")]
+    Json,
 }
 
 /// Opens a state file for changes, and makes it when there is none.

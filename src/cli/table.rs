@@ -30,6 +30,7 @@ pub(super) enum Style {
     Dim,
     Warn,
     Bad,
+    Good,
 }
 
 impl Style {
@@ -41,6 +42,7 @@ impl Style {
             Self::Bold => 1,
             Self::Dim => 2,
             Self::Bad => 31,
+            Self::Good => 32,
             Self::Warn => 33,
         };
         format!("\x1b[{code}m{text}\x1b[0m")

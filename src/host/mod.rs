@@ -1,8 +1,7 @@
 //! Drivers: they do the I/O that a run asks for.
 //!
 //! [`Engine`] runs turns under tokio (feature `tokio`); [`AttemptError`] carries a host's error;
-//! [`sdk_retry()`] answers for a provider's SDK (E9); [`session`] says what a person does to a session;
-//! [`simulate`] plays hosts and providers on a virtual clock. None of them knows policy.
+//! [`sdk_retry()`] answers for a provider's SDK (E9); [`simulate`] plays hosts and providers on a virtual clock. None of them knows policy.
 
 #[cfg(feature = "tokio")]
 mod attempt;
@@ -27,7 +26,6 @@ mod outcome;
 #[cfg(feature = "tokio")]
 mod redact;
 mod sdk_retry;
-pub mod session;
 pub mod simulate;
 #[cfg(feature = "tokio")]
 mod trace;

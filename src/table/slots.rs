@@ -44,6 +44,13 @@ impl Table {
         (0u32..).map(BucketId).zip(&self.rules.buckets).find(|(_, bucket)| &*bucket.name == name)
     }
 
+    /// A schedule by its name, as stored ladders say it.
+    #[must_use]
+    pub fn backoff_named(&self, name: &str) -> Option<BackoffId> {
+        let named = (0u32..).map(BackoffId).zip(&self.rules.backoffs);
+        named.into_iter().find(|(_, backoff)| &*backoff.name == name).map(|(id, _)| id)
+    }
+
     /// A rule. Panics on an id of another rule set.
     #[must_use]
     pub fn rule(&self, id: RuleId) -> &Rule {

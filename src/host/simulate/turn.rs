@@ -9,11 +9,12 @@ use super::{
     scenario::{Act, Switch, Turn},
 };
 use crate::{
-    host::session,
-    lang::policy::SelectionSource,
-    run::{Cleared, Event, Interrupt},
+    run::{Cleared, Event, Interrupt, session},
     signal::Aborted,
-    state::change::{Batch, Change},
+    state::{
+        change::{Batch, Change},
+        model::Pin,
+    },
 };
 
 impl Player<'_> {
@@ -28,11 +29,18 @@ impl Player<'_> {
             Act::Ask(mut ask) => {
                 let mut changes = Vec::new();
                 if let Some((candidate, source)) = ask.stores.take() {
-                    changes.push(session::pick(candidate, source, self.now));
+                    let mut change = session::choose_model(Some(candidate), self.now);
+                    if let Change::Select { new: Some(new), .. } = &mut change {
+                        new.source = source;
+                    }
+                    changes.push(change);
                 }
                 if let Some(pinned) = ask.pins.take() {
-                    let view = self.view(&session)?;
-                    changes.push(session::pin(&self.table, &view, pinned.profile, pinned.by_user));
+                    let mut change = session::pin_profile(&self.view(&session)?.session, pinned.profile);
+                    if let Change::Pin { pin, .. } = &mut change {
+                        *pin = Pin { by_user: pinned.by_user, ..pin.clone() };
+                    }
+                    changes.push(change);
                 }
                 if !changes.is_empty() {
                     self.store(&session, changes)?;
@@ -93,7 +101,7 @@ impl Player<'_> {
         watch: &mut dyn Watch,
     ) -> Result<(), PlayError> {
         if switch.stores {
-            let change = session::pick(switch.to.clone(), Some(SelectionSource::User), self.now);
+            let change = session::choose_model(Some(switch.to.clone()), self.now);
             self.store(session, vec![change])?;
         }
         for place in self.in_flight(session) {

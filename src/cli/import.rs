@@ -1,0 +1,66 @@
+//! `import`: takes legacy files over (C4).
+
+use std::{io::Write, path::PathBuf};
+
+use super::{
+    args::Global,
+    escape::Shown,
+    failure::{Failure, Outcome},
+    statefile::{StateArgs, ViewFormat},
+    world::World,
+};
+use crate::state::{
+    import::{Report, import},
+    legacy::same_provider,
+};
+
+/// Take profiles and usage over from the JSON files of an older host
+///
+/// The files stay as they are, and what is stored already is kept, so that it can be run again.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The folder that holds `agents/`, `agent/` or `credentials/`
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Text, or one JSON object
+    #[arg(long, value_enum, default_value = "human")]
+    format: ViewFormat,
+    #[command(flatten)]
+    state: StateArgs,
+}
+
+pub(super) fn run(args: &Args, _: &Global, world: &World, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let failed = |error| Failure::Read { path: args.dir.clone(), error };
+    // A folder that cannot be read is no folder without files.
+    std::fs::read_dir(&args.dir).map_err(failed)?;
+    let store = args.state.open(world)?;
+    let report = import(&args.dir, &args.state.agent, &store, &same_provider, world.now())?;
+    match args.format {
+        ViewFormat::Json => {
+            let line = serde_json::to_string(&report).map_err(std::io::Error::from)?;
+            writeln!(out, "{line}")?;
+        }
+        ViewFormat::Human => human(&report, args, out)?,
+    }
+    Ok(Outcome::Fine)
+}
+
+fn human(report: &Report, args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
+    if report.files.is_empty() {
+        let (dir, agent) = (args.dir.to_string_lossy(), &args.state.agent);
+        return writeln!(out, "`{}` holds no legacy files of agent `{}`", Shown(&dir), Shown(agent));
+    }
+    for file in &report.files {
+        writeln!(out, "{}", Shown(&file.path.to_string_lossy()))?;
+        let taken =
+            [("stored", &file.profiles), ("usage taken over", &file.usage), ("kept as stored", &file.kept)];
+        for (what, ids) in taken.iter().filter(|(_, ids)| !ids.is_empty()) {
+            writeln!(out, "  {what}: {}", Shown(&ids.join(", ")))?;
+        }
+        for left in &file.not_understood {
+            let at = if left.at.is_empty() { String::new() } else { format!("`{}`: ", left.at) };
+            writeln!(out, "  not understood: {}", Shown(&format!("{at}{}", left.why)))?;
+        }
+    }
+    Ok(())
+}
