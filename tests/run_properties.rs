@@ -18,6 +18,7 @@ use pointsman::{
         view::ViewQuery,
     },
     table::Table,
+    time::Timestamp,
 };
 use proptest::prelude::*;
 
@@ -166,6 +167,7 @@ fn play(plan: &Plan) -> Vec<String> {
         let began = lab.now;
         lab.takes = Duration::from_secs(plan.calls[next % plan.calls.len()].takes);
         let mut hand = Hand::default();
+        let windows = open_windows(&lab);
         let turn = lab.turn(|call, lab| {
             check_call(plan, call, lab);
             let planned = &plan.calls[next % plan.calls.len()];
@@ -176,6 +178,12 @@ fn play(plan: &Plan) -> Vec<String> {
             reply
         });
         check_turn(plan, &turn, &before, &lab.session("s"), &hand);
+        if !hand.cleared && !matches!(turn.end, Step::Done(_)) {
+            let after = open_windows(&lab);
+            for (key, until) in windows.iter().filter(|(_, until)| **until > lab.now) {
+                assert!(after.get(key).is_some_and(|now| now >= until), "e7: {key} moved backwards");
+            }
+        }
         if let Some(end) = turn.attempts.first().and_then(|call| call.deadline) {
             let starts = turn.of("attempt").into_iter().map(|event| event["atMs"].as_i64().unwrap());
             let end = end.as_millis() - START.as_millis();
@@ -185,6 +193,19 @@ fn play(plan: &Plan) -> Vec<String> {
         steps.extend(turn.steps);
     }
     steps
+}
+
+/// Ends of the open windows, by profile, model and schedule.
+fn open_windows(lab: &Lab) -> BTreeMap<String, Timestamp> {
+    let view = lab.store.view(&ViewQuery::default(), lab.now).unwrap();
+    let mut ends = BTreeMap::new();
+    for profile in view.profiles.iter() {
+        for window in profile.usage.windows.iter().filter(|window| window.is_open(lab.now)) {
+            let key = format!("{} {:?} {}", profile.info.id.0, window.model, window.schedule);
+            ends.insert(key, window.until);
+        }
+    }
+    ends
 }
 
 fn reply(planned: &Call) -> Reply {
@@ -208,6 +229,8 @@ struct Hand {
     compactions: u32,
     /// A call was cut off.
     interrupts: bool,
+    /// Windows were cleared by hand.
+    cleared: bool,
 }
 
 impl Hand {
@@ -222,7 +245,10 @@ impl Hand {
                 lab.change("s", Change::Compact { release: Release::default() });
                 self.compactions += 1;
             }
-            Meddling::Clear => lab.change("s", Change::Clear { profile: None, model: None }),
+            Meddling::Clear => {
+                lab.change("s", Change::Clear { profile: None, model: None });
+                self.cleared = true;
+            }
             Meddling::Fail(at) => {
                 let profile = id(&format!("{}:{at}", call.candidate.provider));
                 let failure = pointsman::state::change::Failure {

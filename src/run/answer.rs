@@ -36,7 +36,10 @@ impl Run {
             }));
         }
         let mut plan = match &self.selected {
-            Some(selected) => self.overrides.answered(&call.candidate, &selected.origin.candidate),
+            Some(selected) => {
+                let origin = &selected.origin.candidate;
+                self.overrides.answered(&call.candidate, origin, &world.view.session)
+            }
             None => Plan::default(),
         };
         changes.append(&mut plan.changes);

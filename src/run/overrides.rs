@@ -117,7 +117,7 @@ impl Overrides {
 
     /// What is stored once `candidate` has answered: an override of another candidate is undone; an
     /// automatic override whose origin answered is cleared (B3); a new one is marked as told (J4).
-    pub fn answered(&self, candidate: &Candidate, origin: &Candidate) -> Plan {
+    pub fn answered(&self, candidate: &Candidate, origin: &Candidate, session: &Session) -> Plan {
         let mut plan = self.undo_unless(candidate);
         let Some(there) = plan.then.stored.clone().filter(is_auto) else { return plan };
         if !self.writing {
@@ -128,7 +128,7 @@ impl Overrides {
             plan.then.stored = None;
             plan.then.wrote = None;
             plan.cleared = Some(there);
-        } else if there.candidate == *candidate && !there.notified {
+        } else if there.candidate == *candidate && !there.notified && !told(&there, session) {
             plan.changes.push(Change::Notified { of: there.key() });
             plan.notify = Some(there);
         }
@@ -174,6 +174,11 @@ impl Overrides {
             self.pins.insert(family.to_owned(), PinBefore { wrote: pin.clone(), before });
         }
     }
+}
+
+/// Whether another run of the session has told of this override meanwhile (J4).
+fn told(there: &Override, session: &Session) -> bool {
+    session.selected.as_ref().is_some_and(|now| now.notified && now.is(&there.key()))
 }
 
 fn is_auto(there: &Override) -> bool {
