@@ -1,6 +1,6 @@
 //! Rule files → a checked [`Ruleset`].
 //!
-//! [`files`] says where files come from, [`insert`] puts used files in their places; then edits are
+//! [`files`] says where files come from, `insert` puts used files in their places; then edits are
 //! applied, names resolved, and everything checked.
 
 pub mod files;
