@@ -35,6 +35,15 @@ fn j1_a_record_of_each_attempt() {
 }
 
 #[test]
+fn j1_a_status_that_stands_in_the_text_is_shown_and_the_error_stays_as_it_is() {
+    let mut lab = Lab::new("acme/a", &[]).keys(&["acme:x"]);
+    let signal = Signal { message: Some("HTTP 418: teapot".into()), ..failure("t_context") };
+    let turn = lab.turn(|_, _| Reply::Fail(signal.clone()));
+    assert_eq!(turn.of("failed")[0]["status"], 418);
+    assert_eq!(turn.surfaced().signal.status, None);
+}
+
+#[test]
 fn j2_decisions_are_flat_and_rebuild_the_primarys_failure() {
     let mut lab = lab();
     let turn = lab.turn(up(&[]));

@@ -14,7 +14,7 @@ use pointsman::{
     signal::{Aborted, Signal},
     state::{
         change::{Change, Release},
-        model::Session,
+        model::{Override, Session},
         view::ViewQuery,
     },
     table::Table,
@@ -317,7 +317,7 @@ fn check_turn(plan: &Plan, turn: &Turn, before: &Session, after: &Session, hand:
         assert_eq!(selected.candidate, model(picked), "a6: the user's choice stays");
         assert_eq!(selected.source, Some(SelectionSource::User));
     } else if !matches!(turn.end, Step::Done(_)) {
-        let key = |session: &Session| session.selected.as_ref().map(|selected| selected.key());
+        let key = |session: &Session| session.selected.as_ref().map(Override::key);
         assert_eq!(key(after), key(before), "a6: everything is as it was");
     }
     if plan.pinned.is_some() {

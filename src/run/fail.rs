@@ -58,12 +58,21 @@ impl Run {
         signal.received_at.get_or_insert(world.now);
         signal.aborted = signal.aborted.or(aborted);
         let verdict = self.table.classify(&signal.as_ref(), &mut self.scratch);
-        self.note_failure(&call, signal, verdict, partial);
+        let status = self.scratch.evidence().status.or(signal.status);
+        self.note_failure(&call, signal, status, verdict, partial);
         self.store_failure(&call, new_secret);
     }
 
-    /// Takes a failure down: the last one, a record (J1), an event, the probe slot (I5).
-    pub(super) fn note_failure(&mut self, call: &Call, signal: Signal, verdict: Verdict, partial: bool) {
+    /// Takes a failure down: the last one, a record (J1), an event, the probe slot (I5). `status` is
+    /// the one that counted, given or found in the text.
+    pub(super) fn note_failure(
+        &mut self,
+        call: &Call,
+        signal: Signal,
+        status: Option<u16>,
+        verdict: Verdict,
+        partial: bool,
+    ) {
         let table = Arc::clone(&self.table);
         let reaction = table.reaction(&verdict);
         let bucket = table.bucket(verdict.bucket);
@@ -75,7 +84,7 @@ impl Run {
             profile: call.profile.clone(),
             bucket: Arc::clone(&bucket.name),
             rule: rule.clone(),
-            status: signal.status,
+            status,
             code: code.clone(),
             summary: preview.clone(),
         });
@@ -85,7 +94,7 @@ impl Run {
             probe: call.probe,
             bucket: Arc::clone(&bucket.name),
             rule,
-            status: signal.status,
+            status,
             code,
             summary: preview.clone().unwrap_or_else(|| bucket.name.to_string()),
         });

@@ -109,7 +109,7 @@ impl Run {
         };
         let verdict =
             Verdict { bucket: BucketId::UNCLASSIFIED, rule: None, reset: None, observed: Vec::new() };
-        self.note_failure(&call, signal, verdict, false);
+        self.note_failure(&call, signal, None, verdict, false);
         self.go(Phase::React);
     }
 
@@ -125,7 +125,7 @@ impl Run {
         };
         let verdict = self.table.classify(&signal.as_ref(), &mut self.scratch);
         match self.call.clone().filter(|_| call) {
-            Some(under_way) => self.note_failure(&under_way, signal, verdict, false),
+            Some(under_way) => self.note_failure(&under_way, signal, None, verdict, false),
             None => self.aborted = Some((signal, verdict)),
         }
         self.end(End::Surface, world);
