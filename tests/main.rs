@@ -20,6 +20,8 @@ mod examples;
 mod explain;
 mod formatter;
 mod grammar;
+#[cfg(feature = "tokio")]
+mod host;
 mod import;
 mod lints;
 mod notices;
@@ -33,6 +35,7 @@ mod rotation;
 mod run_flow;
 mod run_properties;
 mod scenarios;
+mod sdk;
 mod shipped_rules;
 mod signal;
 mod state;
