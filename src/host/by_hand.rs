@@ -7,7 +7,7 @@ use crate::state::{
 };
 
 impl Engine {
-    /// Changes a session by hand: [`super::session`] words the changes. A turn of the session
+    /// Changes a session by hand: [`crate::run::session`] words the changes. A turn of the session
     /// that is under way sees it (H4). `reset` and `new` also forget what this engine remembers of the
     /// session beside the state (K5).
     ///

@@ -6,7 +6,8 @@ use std::sync::{
 };
 
 use pointsman::{
-    host::{Attempt, AttemptError, Handle, RunError, session},
+    host::{Attempt, AttemptError, Handle, RunError},
+    run::session,
     signal::Aborted,
     state::{
         change::{Applied, Batch},
@@ -111,13 +112,7 @@ async fn h4_a_choice_stored_meanwhile_ends_the_turn() {
     let bench = bench();
     let engine = &bench.engine;
     let turn = engine.run(request(), |_| async {
-        engine
-            .change(
-                "s",
-                session::pick(model("third/c"), Some(pointsman::lang::policy::SelectionSource::User), START),
-            )
-            .await
-            .unwrap();
+        engine.change("s", session::choose_model(Some(model("third/c")), START)).await.unwrap();
         fails::<()>("t_auth")
     });
     assert!(matches!(turn.await.unwrap_err(), RunError::Switched(to) if to == model("third/c")));
