@@ -14,15 +14,15 @@ use pointsman::{
 use crate::support::{root, with_snapshots};
 
 /// The timeline of a scenario in JSON lines, as `simulate` prints them. A line `# rules: PATH` in its
-/// head names the rules that it is played with.
-fn timeline(path: &PathBuf) -> String {
+/// head names the rules that it is played with; then it is
+/// played with the shipped ones too, to show the difference.
+fn timeline(path: &PathBuf, with_rules: bool) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let scenario = Scenario::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert_eq!(scenario.hints, [], "{}", path.display());
-    let rules = text.lines().find_map(|line| line.strip_prefix("# rules: "));
-    let loaded = match rules {
-        Some(rules) => load::from_path(&root().join(rules)),
-        None => load::shipped(),
+    let loaded = match rules_of(&text) {
+        Some(rules) if with_rules => load::from_path(&root().join(rules)),
+        _ => load::shipped(),
     };
     let (rules, _) = loaded.unwrap_or_else(|error| panic!("{:#?}", error.diagnostics));
     let env = |name: &str| scenario.env.get(name).cloned();
@@ -34,6 +34,10 @@ fn timeline(path: &PathBuf) -> String {
         writeln!(out, "{}", serde_json::to_string(line).unwrap()).unwrap();
         out
     })
+}
+
+fn rules_of(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix("# rules: "))
 }
 
 fn scenarios() -> Vec<PathBuf> {
@@ -51,7 +55,12 @@ fn timelines() {
     with_snapshots("scenarios", || {
         for path in scenarios() {
             let name = path.file_stem().unwrap().to_str().unwrap();
-            insta::assert_snapshot!(name, timeline(&path));
+            insta::assert_snapshot!(name, timeline(&path, true));
+            if rules_of(&std::fs::read_to_string(&path).unwrap()).is_some() {
+                let by_default = timeline(&path, false);
+                assert_ne!(by_default, timeline(&path, true), "the rules of {name} show no difference");
+                insta::assert_snapshot!(format!("{name}_by_default"), by_default);
+            }
         }
     });
 }

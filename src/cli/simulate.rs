@@ -1,6 +1,7 @@
 //! `simulate`: plays a scenario of provider failures on a virtual clock.
 
 mod human;
+mod words;
 
 use std::{io::Write, path::PathBuf, sync::Arc};
 

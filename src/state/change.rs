@@ -87,8 +87,8 @@ pub enum Change {
         /// When.
         at: Timestamp,
     },
-    /// The notice of this override was sent (J4). Nothing happens when the selection is no longer
-    /// `of`.
+    /// The notice of this override is sent (J4). Nothing happens when the selection is no longer `of`,
+    /// or another run has sent it.
     Notified {
         /// The automatic override.
         of: SelectionKey,

@@ -47,10 +47,13 @@ pub fn session(session: &mut Session, change: &Change) -> Result<Outcome, Confli
             Some(there) => there.probed_at = there.probed_at.max(Some(*at)),
             None => return Ok(Outcome::Kept),
         },
-        Change::Notified { of } => match session.selected.as_mut().filter(|there| there.is(of)) {
-            Some(there) => there.notified = true,
-            None => return Ok(Outcome::Kept),
-        },
+        // Two runs may use the same override at once; only one of them tells of it (J4).
+        Change::Notified { of } => {
+            match session.selected.as_mut().filter(|there| there.is(of) && !there.notified) {
+                Some(there) => there.notified = true,
+                None => return Ok(Outcome::Kept),
+            }
+        }
         Change::Reset { release: whose } => {
             if session.selected.as_ref().is_some_and(is_automatic) {
                 session.selected = None;
