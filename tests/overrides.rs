@@ -371,3 +371,14 @@ fn d11_an_abort_while_the_override_is_stored_makes_no_call() {
     assert_eq!(calls, 1);
     assert_eq!(lab.session("s").selected, None);
 }
+
+#[test]
+fn b3_a_probe_counts_also_while_nothing_can_be_stored() {
+    let mut lab = lab();
+    lab.turn(up(&["other"]));
+    lab.minutes(5);
+    lab.broken = true;
+    assert_eq!(lab.turn(up(&["other"])).attempts.len(), 2);
+    lab.minutes(1);
+    assert_eq!(lab.turn(up(&["other"])).calls(), ["other/b other:y"]);
+}
