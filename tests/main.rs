@@ -15,6 +15,8 @@ mod check;
 mod classify;
 #[cfg(feature = "cli")]
 mod cli;
+#[cfg(feature = "cli")]
+mod cli_state;
 mod config;
 mod examples;
 mod explain;
