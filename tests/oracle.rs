@@ -8,7 +8,6 @@ use std::{cell::RefCell, collections::HashMap};
 use pointsman::{
     classify::Scratch,
     lang::{
-        load,
         policy::{BUILT_IN, End, Policy, Reaction, Traits},
         source::{Sources, Span, Spanned},
         tree::{
@@ -20,6 +19,8 @@ use pointsman::{
     table::{NoSettings, Table},
     time::Timestamp,
 };
+
+use crate::support::rules::rules;
 use proptest::prelude::*;
 
 /// What the reference says: the deciding rule, and the observed ones before it.
@@ -543,7 +544,7 @@ pub fn corpus(name: &str) -> Vec<Signal> {
 
 /// The table of the shipped rules.
 pub fn shipped() -> Table {
-    let (rules, _) = load::shipped().unwrap_or_else(|error| panic!("{:?}", error.diagnostics));
+    let (rules, _) = rules().unwrap_or_else(|error| panic!("{:?}", error.diagnostics));
     Table::compile(rules, &NoSettings).unwrap()
 }
 

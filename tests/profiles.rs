@@ -17,6 +17,8 @@ use pointsman::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::support::lab::table;
+
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 fn at(offset: i64) -> Timestamp {
@@ -46,11 +48,7 @@ fn with(profile: &ProfileView, change: impl FnOnce(&mut ProfileInfo)) -> Profile
 }
 
 fn shipped_order() -> ProfileOrder {
-    ProfileOrder {
-        kinds: vec![CredentialKind::Oauth, CredentialKind::Token, CredentialKind::ApiKey],
-        last_used: Some(LastUsed::OldestFirst),
-        blocked_last: true,
-    }
+    table("").policy().order.as_ref().unwrap().node.clone()
 }
 
 fn ids(list: &[&str]) -> Vec<ProfileId> {

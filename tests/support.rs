@@ -17,3 +17,4 @@ pub fn with_snapshots<T>(folder: &str, check: impl FnOnce() -> T) -> T {
 }
 
 pub mod lab;
+pub mod rules;

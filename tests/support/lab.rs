@@ -9,11 +9,7 @@ use std::{
 };
 
 use pointsman::{
-    lang::{
-        load,
-        policy::{CredentialKind, SelectionSource},
-        shipped,
-    },
+    lang::policy::{CredentialKind, SelectionSource},
     run::*,
     signal::Signal,
     state::{
@@ -27,6 +23,8 @@ use pointsman::{
     time::Timestamp,
 };
 use serde_json::Value;
+
+use super::rules;
 
 /// When every lab opens.
 pub const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -60,10 +58,9 @@ pub fn table(more: &str) -> Arc<Table> {
 /// The shipped policy without the statements of `routing.rules` that begin so.
 pub fn table_without(beginnings: &[&str]) -> Arc<Table> {
     let mut text = format!("language 1\n{}", CODES.replace("use default\n", ""));
-    for (path, file) in shipped::FILES.iter().filter(|(path, _)| path.starts_with("policy/")) {
-        let kept = file.lines().filter(|line| !line.starts_with("language"));
-        let kept = kept.filter(|line| {
-            *path != "policy/routing.rules" || !beginnings.iter().any(|begin| line.starts_with(begin))
+    for (path, file) in rules::policy() {
+        let kept = file.lines().filter(|line| {
+            path != "policy/routing.rules" || !beginnings.iter().any(|begin| line.starts_with(begin))
         });
         text.extend(kept.flat_map(|line| [line, "\n"]));
     }
@@ -71,7 +68,7 @@ pub fn table_without(beginnings: &[&str]) -> Arc<Table> {
 }
 
 fn compile(text: &str) -> Arc<Table> {
-    match load::from_text(text) {
+    match rules::from_text(text) {
         Ok((rules, _)) => Arc::new(Table::compile(rules, &NoSettings).unwrap()),
         Err(error) => panic!("{:#?}", error.diagnostics),
     }
