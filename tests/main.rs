@@ -9,6 +9,7 @@
     reason = "helpers of tests fail loudly, like tests"
 )]
 
+mod buckets;
 mod budget;
 mod chain;
 mod check;
@@ -41,6 +42,8 @@ mod sdk;
 mod shipped_rules;
 mod signal;
 mod state;
+#[cfg(feature = "cli")]
+mod status;
 mod store;
 mod store_faults;
 mod support;

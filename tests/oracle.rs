@@ -20,7 +20,6 @@ use pointsman::{
     time::Timestamp,
 };
 
-use crate::support::rules::rules;
 use proptest::prelude::*;
 
 /// What the reference says: the deciding rule, and the observed ones before it.
@@ -544,7 +543,7 @@ pub fn corpus(name: &str) -> Vec<Signal> {
 
 /// The table of the shipped rules.
 pub fn shipped() -> Table {
-    let (rules, _) = rules().unwrap_or_else(|error| panic!("{:?}", error.diagnostics));
+    let (rules, _) = crate::support::rules::rules().unwrap_or_else(|error| panic!("{:?}", error.diagnostics));
     Table::compile(rules, &NoSettings).unwrap()
 }
 

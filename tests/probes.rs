@@ -169,6 +169,48 @@ fn i5_a_probe_that_keeps_its_slot_does_not_use_it_up() {
     }
 }
 
+/// One key is revoked or out of money, the other rests for as many seconds as the provider says.
+fn uneven(first: &'static str, seconds: &'static str) -> impl FnMut(&Attempt, &Lab) -> Reply {
+    move |call, _| match call.profile.as_ref().map(|profile| &*profile.0) {
+        Some("acme:x") => fails(first),
+        Some("acme:y") => {
+            let headers = vec![("retry-after".into(), seconds.into())];
+            Reply::Fail(pointsman::signal::Signal { headers, ..failure("t_rate") })
+        }
+        _ => Reply::Ok,
+    }
+}
+
+#[test]
+fn i1_i3_a_refused_key_does_not_hide_the_one_that_is_near_its_end() {
+    let mut lab = Lab::new("acme/a", &["other/b"]).keys(&["acme:x", "acme:y", "other:z"]);
+    fresh(&mut lab, 1, uneven("t_gone", "660"));
+    lab.pass(seconds(570));
+    let turn = fresh(&mut lab, 2, |_, _| Reply::Ok);
+    assert_eq!(turn.calls(), ["acme/a acme:y primary"], "the key that ends later, but is not revoked");
+}
+
+#[test]
+fn i2_billing_is_probed_though_another_key_is_free_sooner() {
+    let mut lab = Lab::new("acme/a", &["other/b"]).keys(&["acme:x", "acme:y", "other:z"]);
+    fresh(&mut lab, 1, uneven("t_bill", "3600"));
+    lab.minutes(1);
+    assert_eq!(fresh(&mut lab, 2, |_, _| Reply::Ok).calls(), ["acme/a acme:x primary"]);
+}
+
+#[test]
+fn i5_a_probe_of_the_origin_is_the_providers_one() {
+    let mut lab = Lab::new("acme/a", &["other/b", "acme/c"]).keys(&["acme:x", "other:y"]);
+    lab.turn(fail_of("acme", "t_over"));
+    lab.pass(seconds(270));
+    fresh(&mut lab, 1, fail_of("acme", "t_over"));
+    lab.pass(seconds(210));
+    let turn = lab
+        .turn(|call, _| if call.candidate.provider == "acme" { fails("t_over") } else { fails("t_model") });
+    assert_eq!(turn.calls(), ["acme/a acme:x origin", "other/b other:y"]);
+    assert_eq!(turn.skipped(), ["acme/c cooldown"]);
+}
+
 fn caching() -> Lab {
     let cached = table("set skip_ttl = 2m\n");
     let routing = Routing { model: list("acme/a", Some(&["other/b", "third/c"])), ..Routing::default() };

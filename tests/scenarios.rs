@@ -11,7 +11,7 @@ use pointsman::{
     time::Timestamp,
 };
 
-use crate::support::{root, with_snapshots};
+use crate::support::{root, rules, with_snapshots};
 
 /// The timeline of a scenario in JSON lines, as `simulate` prints them. A line `# rules: PATH` in its
 /// head names the rules that it is played with; then it is
@@ -22,7 +22,7 @@ fn timeline(path: &PathBuf, with_rules: bool) -> String {
     assert_eq!(scenario.hints, [], "{}", path.display());
     let loaded = match rules_of(&text) {
         Some(rules) if with_rules => load::from_path(&root().join(rules)),
-        _ => load::shipped(),
+        _ => rules::rules(),
     };
     let (rules, _) = loaded.unwrap_or_else(|error| panic!("{:#?}", error.diagnostics));
     let env = |name: &str| scenario.env.get(name).cloned();

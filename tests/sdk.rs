@@ -5,16 +5,15 @@ use std::time::Duration;
 use pointsman::{
     config::{Config, Outside},
     host::{SdkRetry, sdk_retry},
-    lang::load,
     signal::Headers,
     table::Table,
     time::Timestamp,
 };
 
-use crate::support::lab::START;
+use crate::support::{lab::START, rules::rules};
 
 fn table(env: Option<&str>) -> Table {
-    let (rules, _) = load::shipped().unwrap();
+    let (rules, _) = rules().unwrap();
     let config = Config::default();
     let env =
         move |name: &str| env.filter(|_| name == "POINTSMAN_SDK_RETRY_MAX_WAIT_SECONDS").map(str::to_owned);

@@ -49,6 +49,13 @@ impl Call {
             started: now,
         }
     }
+
+    /// Whether it counts against the one transient probe of its provider (I5): a primary, or an
+    /// origin, in a cooldown (I3), or a sibling (I4); a disable has a throttle of its own (I2).
+    pub fn is_transient_probe(&self) -> bool {
+        let cooldown = self.throttle.as_ref().is_some_and(|throttle| throttle.bucket.is_none());
+        cooldown || self.probe == Some(Probe::Sibling)
+    }
 }
 
 /// What is to be done about a candidate.

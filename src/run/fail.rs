@@ -9,7 +9,7 @@ use super::{
     machine::{After, Phase, Run, World},
     preview,
     rotate::Rotation,
-    step::{Attempt, Failed, Persisted, Probe, Refreshed, Step},
+    step::{Attempt, Failed, Persisted, Refreshed, Step},
     summary::{ExhaustedReason, Record, redact_profile},
     window,
 };
@@ -98,7 +98,7 @@ impl Run {
             code,
             summary: preview.clone().unwrap_or_else(|| bucket.name.to_string()),
         });
-        if matches!(call.probe, Some(Probe::Primary | Probe::Sibling)) && !bucket.traits.keeps_probe_slot {
+        if call.is_transient_probe() && !bucket.traits.keeps_probe_slot {
             self.probed.insert(call.candidate.provider.clone());
         }
         self.note_reason(&call.candidate, &bucket.name);

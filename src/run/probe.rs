@@ -44,7 +44,7 @@ pub(super) enum Blocked {
     Skip {
         /// Why.
         reason: SkipReason,
-        /// The bucket that blocks it longest-first.
+        /// The bucket of the window that ends first.
         bucket: String,
     },
 }
@@ -66,25 +66,30 @@ pub(super) fn decide(
     seats: &[Seat],
     role: Role,
 ) -> Option<Blocked> {
-    let soonest = seats.iter().enumerate().filter_map(|(at, seat)| Some((at, seat.block.as_ref()?)));
-    let (seat, block) = soonest.min_by_key(|(_, block)| block.until)?;
-    let skip = |reason| Some(Blocked::Skip { reason, bucket: block.bucket.clone() });
-    if seats.iter().all(|seat| seat.block.as_ref().is_some_and(|block| block.skips_provider)) {
+    let blocks = seats.iter().enumerate().filter_map(|(at, seat)| Some((at, seat.block.as_ref()?)));
+    let mut blocks: Vec<(usize, &Block)> = blocks.collect();
+    blocks.sort_by_key(|(_, block)| block.until);
+    let (_, soonest) = *blocks.first()?;
+    let skip = |reason| Some(Blocked::Skip { reason, bucket: soonest.bucket.clone() });
+    // I1: a refused credential is not worth a call, neither alone nor beside others.
+    blocks.retain(|(_, block)| !block.skips_provider);
+    if blocks.is_empty() {
         return skip(SkipReason::Auth);
     }
+    let found = |seat, probe, throttle| Blocked::Probe { seat, probe, throttle };
     let probe = match role {
-        Role::Primary { alone } => primary(scene, memory, used, candidate, block, alone)
-            .map(|throttle| Blocked::Probe { seat, probe: Probe::Primary, throttle: Some(throttle) }),
-        Role::Sibling => sibling(scene, used, candidate, seats).map(|seat| Blocked::Probe {
-            seat,
-            probe: Probe::Sibling,
-            throttle: None,
+        Role::Primary { alone } => blocks.iter().find_map(|(seat, block)| {
+            let throttle = primary(scene, memory, used, candidate, block, alone)?;
+            Some(found(*seat, Probe::Primary, Some(throttle)))
         }),
+        Role::Sibling => {
+            sibling(scene, used, candidate, &blocks).map(|seat| found(seat, Probe::Sibling, None))
+        }
         Role::Other => None,
     };
     match probe {
         Some(probe) => Some(probe),
-        None if block.lane == Lane::Disable => skip(SkipReason::Disabled),
+        None if soonest.lane == Lane::Disable => skip(SkipReason::Disabled),
         None => skip(SkipReason::Cooldown),
     }
 }
@@ -124,12 +129,12 @@ fn primary(
 }
 
 /// I4: a sibling is tried despite the window when the failure looks transient, with the profile that
-/// is free soonest among those; I5: once per provider and run.
+/// is free soonest among those (`blocks` come soonest first); I5: once per provider and run.
 fn sibling(
     scene: &Scene<'_>,
     used: &BTreeSet<String>,
     candidate: &Candidate,
-    seats: &[Seat],
+    blocks: &[(usize, &Block)],
 ) -> Option<usize> {
     let slot = scene.table.policy().probe_sibling.as_ref()?;
     if slot.once_per_provider && used.contains(&candidate.provider) {
@@ -139,8 +144,7 @@ fn sibling(
         let bucket = scene.table.bucket_named(&block.bucket);
         !slot.when_transient || bucket.is_some_and(|(_, bucket)| bucket.traits.transient)
     };
-    let blocks = seats.iter().enumerate().filter_map(|(at, seat)| Some((at, seat.block.as_ref()?)));
-    blocks.filter(|(_, block)| transient(block)).min_by_key(|(_, block)| block.until).map(|(at, _)| at)
+    blocks.iter().find(|(_, block)| transient(block)).map(|(at, _)| *at)
 }
 
 /// Whether a probe of the origin is due (B3): `every` after the later of the override's writing and

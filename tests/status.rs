@@ -1,0 +1,156 @@
+//! `status` as an operator reads it (J5, L2), over a state file with a past.
+
+use std::{path::Path, process::Command};
+
+use pointsman::{
+    lang::policy::{CredentialKind, Lane, Scope},
+    run::session,
+    state::{
+        change::{Batch, Change, Failure, Hint, WindowIntent},
+        model::{Candidate, Origin, Override, Profile, ProfileId},
+        schedule::{Schedule, Steps},
+        sqlite::SqliteStore,
+        store::Store,
+    },
+    time::Timestamp,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Later than any clock that runs this test, so that the state is seen from here.
+const LATER: Timestamp = Timestamp::from_millis(4_000_000_000_000);
+
+const CONFIG: &str = "
+auth:
+  cooldowns:
+    billingBackoffHours: 2
+  order:
+    other: [other:lost]
+agents:
+  defaults:
+    model:
+      primary: acme/a
+      fallbacks: [other/b]
+";
+
+fn failure(bucket: &str, model: Option<&str>, lane: Lane, hours: u64, hint: Option<Hint>) -> Change {
+    let name = if lane == Lane::Disable { "billing" } else { "short" };
+    let window = WindowIntent {
+        lane,
+        scope: if model.is_some() { Scope::Model } else { Scope::Profile },
+        schedule: Schedule::new(name, Steps::List(vec![std::time::Duration::from_hours(hours)])),
+        seed: 0,
+        hint,
+        after: None,
+    };
+    Change::Failure(Failure {
+        profile: ProfileId("acme:x".to_owned()),
+        model: model.map(str::to_owned),
+        bucket: bucket.to_owned(),
+        attempt_started_at: LATER,
+        window: Some(window),
+        forget_after: None,
+    })
+}
+
+/// A session that has moved onto a fallback, a profile in two windows, and one that has expired.
+fn past(folder: &Path) {
+    let store = SqliteStore::open(&folder.join("state.sqlite")).unwrap();
+    let mut stale = Profile::api_key("acme:stale", "planted");
+    (stale.kind, stale.expires) = (CredentialKind::Token, Some(Timestamp::from_millis(1_000)));
+    for profile in [Profile::api_key("acme:x", "planted"), stale, Profile::api_key("other:y", "planted")] {
+        store.put_profile(&profile).unwrap();
+    }
+    let day = std::time::Duration::from_hours(24);
+    let hint = Hint { given: LATER.after(day * 9), at_least: day, at_most: day };
+    let model = |provider: &str, model: &str| Candidate { provider: provider.into(), model: model.into() };
+    let mut moved = session::choose_model(Some(model("other", "b")), LATER);
+    if let Change::Select { new: Some(Override { source, origin, reason, .. }), .. } = &mut moved {
+        use pointsman::lang::policy::SelectionSource::{Auto, Default};
+        *source = Some(Auto);
+        *origin = Some(Origin { candidate: model("acme", "a"), source: Default, fallbacks: None });
+        *reason = Some("billing".to_owned());
+    }
+    let changes = vec![
+        failure("rate_limit", Some("a"), Lane::Cooldown, 1, Some(hint)),
+        failure("billing", None, Lane::Disable, 5, None),
+        moved,
+    ];
+    store.apply(&Batch { session: Some("s".to_owned()), changes }, LATER).unwrap();
+}
+
+fn status(format: &str) -> (String, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    past(folder.path());
+    std::fs::write(folder.path().join("host.yaml"), CONFIG).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pointsman"));
+    command.args(["status", "--session", "s", "--config", "host.yaml", "--state", "state.sqlite"]);
+    command.args(["--format", format]).env_clear().current_dir(folder.path());
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!text.contains("planted"), "j6: {text}");
+    (text, folder)
+}
+
+fn json() -> Value {
+    serde_json::from_str(&status("json").0).unwrap()
+}
+
+#[test]
+fn j5_status_shows_what_is_selected_and_what_answers_and_why() {
+    let seen = json();
+    assert_eq!(seen["selected"], "acme/a");
+    assert_eq!(seen["active"], "other/b");
+    assert_eq!(seen["reason"], "billing");
+    let text = status("human").0;
+    for part in ["acme/a", "other/b", "billing"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn j5_status_shows_every_window_and_the_next_step() {
+    let seen = json();
+    let profile = &seen["profiles"][0];
+    assert_eq!(profile["id"], "acme:x");
+    let windows = profile["windows"].as_array().unwrap();
+    assert_eq!(windows.len(), 2);
+    let of = |bucket: &str| windows.iter().find(|window| window["bucket"] == bucket).unwrap();
+    let (limit, billing) = (of("rate_limit"), of("billing"));
+    assert_eq!(
+        (&limit["lane"], &limit["model"], &limit["step"]),
+        (&"cooldown".into(), &"a".into(), &1.into())
+    );
+    assert_eq!(limit["clamped"], true, "e6: the hint reached nine days ahead");
+    assert!(limit["hint"].is_string() && limit["until"].is_string());
+    assert_eq!(limit["nextStep"]["ms"], 5 * 60_000);
+    assert_eq!((&billing["lane"], billing.get("model")), (&"disabled".into(), None));
+    assert_eq!(billing["leftMs"], 5 * 3_600_000);
+    assert_eq!(billing["nextStep"]["ms"], 4 * 3_600_000, "l2: by the config's start of two hours");
+}
+
+#[test]
+fn c8_j5_status_says_why_a_profile_is_left_out() {
+    let seen = json();
+    let stale = &seen["profiles"][1];
+    assert_eq!((&stale["id"], &stale["eligible"]), (&"acme:stale".into(), &false.into()));
+    assert!(stale["reason"].as_str().unwrap().contains("expired"));
+}
+
+#[test]
+fn c5_an_order_of_missing_profiles_is_an_error_in_status() {
+    let problems = json()["problems"].clone();
+    assert!(problems[0].as_str().unwrap().contains("`auth.order.other`"), "{problems}");
+}
+
+#[test]
+fn l2_status_says_which_value_is_in_force_and_where_it_comes_from() {
+    let seen = json();
+    let settings = seen["settings"].as_array().unwrap();
+    let of = |name: &str| settings.iter().find(|setting| setting["name"] == name).unwrap();
+    assert_eq!(of("billing_start")["value"], "2h");
+    assert_eq!(of("billing_start")["origin"], "config auth.cooldowns.billingBackoffHours");
+    assert_eq!(of("billing_cap")["value"], "24h");
+    assert!(of("billing_cap")["origin"].as_str().unwrap().starts_with("rules policy/schedules.rules:"));
+}
