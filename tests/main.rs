@@ -39,6 +39,8 @@ mod run_flow;
 mod run_properties;
 mod scenarios;
 mod sdk;
+#[cfg(all(feature = "sqlite", feature = "tokio"))]
+mod secrets;
 mod shipped_rules;
 mod signal;
 mod state;

@@ -34,6 +34,40 @@ pub(super) struct Resolved {
     pub secret: Option<SecretString>,
     pub refresh: Option<SecretString>,
     pub info: Option<Arc<ProfileInfo>>,
+    profile: Option<Arc<Profile>>,
+}
+
+/// The secrets of a call under way, to be cut out of what comes back (J6).
+pub(super) struct Keys {
+    /// Those that are stored are looked at where they are.
+    profile: Option<Arc<Profile>>,
+    referred: [Option<SecretString>; 2],
+}
+
+impl Resolved {
+    pub fn keys(&self) -> Keys {
+        let stored = |secret: fn(&Profile) -> Option<&Secret>| {
+            self.profile.as_deref().and_then(secret).and_then(direct).is_some()
+        };
+        let secret = self.secret.as_ref().filter(|_| !stored(|profile| profile.secret.as_ref()));
+        let refresh = self.refresh.as_ref().filter(|_| !stored(|profile| profile.refresh.as_ref()));
+        Keys { profile: self.profile.clone(), referred: [secret.cloned(), refresh.cloned()] }
+    }
+}
+
+impl Keys {
+    pub fn all(&self) -> impl Iterator<Item = &SecretString> {
+        let stored = self.profile.iter().flat_map(|profile| [&profile.secret, &profile.refresh]);
+        stored.flatten().filter_map(direct).chain(self.referred.iter().flatten())
+    }
+}
+
+/// The secret itself, where it is given.
+pub(super) const fn direct(secret: &Secret) -> Option<&SecretString> {
+    match secret {
+        Secret::Direct(secret) => Some(secret),
+        Secret::Env(_) | Secret::File(_) => None,
+    }
 }
 
 impl Credentials {
@@ -59,6 +93,7 @@ impl Credentials {
             secret: self.resolve(known.profile.secret.as_ref()).await.map_err(|e| missing(e.to_string()))?,
             refresh: self.resolve(refreshed).await.map_err(|e| missing(e.to_string()))?,
             info: Some(known.info),
+            profile: Some(known.profile),
         })
     }
 

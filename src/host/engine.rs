@@ -165,9 +165,9 @@ impl Engine {
         Run::new(request, table, routing, self.seed.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub(super) fn next(&self, run: &mut Run, view: &View) -> Result<Step, RunError> {
+    pub(super) fn next(&self, run: &mut Run, now: Timestamp, view: &View) -> Result<Step, RunError> {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(run.next(self.now(), view, &mut memory)?)
+        Ok(run.next(now, view, &mut memory)?)
     }
 
     pub(super) fn now(&self) -> Timestamp {

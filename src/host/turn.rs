@@ -2,12 +2,11 @@
 
 use std::{pin::Pin, time::Duration};
 
-use secrecy::SecretString;
 use tokio::time::{error::Elapsed, sleep, timeout};
 
 use super::{
     attempt::{Attempt, Notes},
-    credentials::Resolved,
+    credentials::{Resolved, direct},
     engine::Engine,
     error::AttemptError,
     handle::Handle,
@@ -18,7 +17,7 @@ use super::{
 use crate::{
     run::{self, Event, Failed, Interrupt, Notice, OutOfTurn, Persisted, Refreshed, Report, Request, Step},
     signal::{Aborted, Signal},
-    state::{model::Secret, view::View},
+    state::view::View,
 };
 
 type Mender<'a> = Box<dyn FnMut(Signal) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> + Send + 'a>;
@@ -79,11 +78,12 @@ impl<'a> Turn<'a> {
         let mut run = engine.begin(request);
         let (mut answer, mut failure, mut repaired) = (None, Signal::default(), false);
         let mut notices: Vec<Notice> = Vec::new();
+        let mut now = engine.now();
         loop {
             if let Some(interrupt) = handle.take() {
                 run.interrupt(interrupt)?;
             }
-            let report = match engine.next(&mut run, &view)? {
+            let report = match engine.next(&mut run, now, &view)? {
                 Step::Event(event) => {
                     driver.say(&event);
                     continue;
@@ -102,7 +102,10 @@ impl<'a> Turn<'a> {
                 Step::Wait(span) => tokio::select! {
                     biased;
                     () = sleep(span) => Report::Waited,
-                    () = handle.come() => continue,
+                    () = handle.come() => {
+                        now = engine.now();
+                        continue;
+                    }
                 },
                 Step::Attempt(step) if step.repair => tokio::select! {
                     biased;
@@ -110,11 +113,15 @@ impl<'a> Turn<'a> {
                         repaired = mended;
                         if mended { Report::Repaired } else { Report::NotRepaired }
                     }
-                    () = handle.come() => continue,
+                    () = handle.come() => {
+                        now = engine.now();
+                        continue;
+                    }
                 },
                 Step::Attempt(step) => {
                     let called = driver.attempt(&step, std::mem::take(&mut repaired), &view, &mut call).await;
                     view = driver.next_view(view).await;
+                    now = engine.now();
                     match called {
                         Called::Answered(given, new_secret) => {
                             answer = Some(given);
@@ -136,6 +143,7 @@ impl<'a> Turn<'a> {
                 Step::Switch(to) => return Err(RunError::Switched(to)),
             };
             run.report(report)?;
+            now = engine.now();
         }
     }
 }
@@ -195,7 +203,7 @@ impl Driver<'_> {
                 Err(why) => return Called::Failed(Box::new(AttemptError::message(why).into())),
             },
         };
-        let keys = [resolved.secret.clone(), resolved.refresh.clone()];
+        let keys = resolved.keys();
         let attempt = Attempt::new(step, resolved, repaired);
         let notes = attempt.notes();
         let left = step.deadline.map(|deadline| deadline.since(engine.now()));
@@ -220,7 +228,7 @@ impl Driver<'_> {
         failed.partial |= delivered;
         let new = new_secret.as_ref().map(|new| [Some(&new.secret), new.refresh.as_ref()]);
         let new = new.into_iter().flatten().flatten().filter_map(direct);
-        redact(&mut failed.signal, keys.iter().flatten().chain(new));
+        redact(&mut failed.signal, keys.all().chain(new));
         failed.new_secret = new_secret;
         Called::Failed(Box::new(failed))
     }
@@ -254,12 +262,5 @@ async fn within<F: Future>(left: Option<Duration>, call: F) -> Result<F::Output,
     match left {
         Some(left) => timeout(left, call).await,
         None => Ok(call.await),
-    }
-}
-
-const fn direct(secret: &Secret) -> Option<&SecretString> {
-    match secret {
-        Secret::Direct(secret) => Some(secret),
-        Secret::Env(_) | Secret::File(_) => None,
     }
 }

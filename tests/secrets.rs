@@ -1,0 +1,268 @@
+//! Planted keys must come out nowhere (J6): not in events, traces, notices, summaries, errors, Debug,
+//! or on the command line; also when a provider repeats them.
+
+use std::{
+    fmt::{self, Debug, Write as _},
+    path::Path,
+    process::Command,
+    sync::{Arc, Mutex},
+};
+
+use pointsman::{
+    host::{Attempt, AttemptError, Engine, Said},
+    lang::policy::CredentialKind,
+    run::{Refreshed, Request, Routing},
+    state::{
+        change::{Change, NewSecret},
+        memory::MemoryStore,
+        model::{Profile, Secret},
+        secret::SecretSource,
+        sqlite::SqliteStore,
+        store::Store,
+        view::ViewQuery,
+    },
+    time::Timestamp,
+};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::mpsc;
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+};
+
+use crate::support::{
+    lab::{START, id, list, table},
+    root,
+};
+
+/// Words without digits, so that nothing but knowing them cuts them out.
+const DIRECT: &str = "planted.direct.horse-battery";
+const ENV: &str = "planted.env.staple-correct";
+const FILE: &str = "planted.file.zebra-crossing";
+const ACCESS: &str = "planted.access.old-lantern";
+const REFRESH: &str = "planted.refresh.old-anchor";
+const NEW_ACCESS: &str = "planted.access.new-compass";
+const NEW_REFRESH: &str = "planted.refresh.new-rudder";
+
+/// What all keys have in common.
+const MARK: &str = "planted.";
+
+/// Everything that was written anywhere.
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<String>>);
+
+impl Paper {
+    fn write(&self, text: impl fmt::Display) {
+        writeln!(self.0.lock().unwrap(), "{text}").unwrap();
+    }
+
+    fn debug(&self, value: &impl Debug) {
+        self.write(format_args!("{value:?}\n{value:#?}"));
+    }
+
+    /// The whole text, which must not hold a key.
+    fn clean(&self) -> String {
+        let text = self.0.lock().unwrap().clone();
+        let leaks: Vec<&str> = text.lines().filter(|line| line.contains(MARK)).collect();
+        assert!(leaks.is_empty(), "{} leaks: {leaks:#?}", leaks.len());
+        text
+    }
+}
+
+/// Writes every traced event down.
+struct Tracer(Paper);
+
+impl Subscriber for Tracer {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+    fn event(&self, event: &Event<'_>) {
+        struct Fields(String);
+        impl Visit for Fields {
+            fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+                write!(self.0, " {}={value:?}", field.name()).unwrap();
+            }
+        }
+        let mut fields = Fields(format!("trace {}", event.metadata().target()));
+        event.record(&mut fields);
+        self.0.write(fields.0);
+    }
+    fn enter(&self, _: &span::Id) {}
+    fn exit(&self, _: &span::Id) {}
+}
+
+struct Planted;
+
+impl SecretSource for Planted {
+    fn env(&self, name: &str) -> Option<SecretString> {
+        (name == "PLANTED").then(|| SecretString::from(ENV))
+    }
+}
+
+fn secret(text: &str) -> Secret {
+    Secret::Direct(SecretString::from(text))
+}
+
+fn plant(store: &dyn Store, file: &Path) {
+    std::fs::write(file, format!("{FILE}\n")).unwrap();
+    let login = Profile {
+        kind: CredentialKind::Oauth,
+        secret: Some(secret(ACCESS)),
+        refresh: Some(secret(REFRESH)),
+        expires: Some(Timestamp::EPOCH),
+        email: Some("person@example.com".into()),
+        ..Profile::api_key("acme:person@example.com", "")
+    };
+    store.put_profile(&login).unwrap();
+    store.put_profile(&Profile::api_key("acme:direct", DIRECT)).unwrap();
+    store.put_profile(&Profile::api_key("acme:env", "env:PLANTED")).unwrap();
+    store.put_profile(&Profile::api_key("other:file", &format!("file:{}", file.display()))).unwrap();
+    store.put_profile(&Profile::api_key("third:gone", "file:/nowhere/key")).unwrap();
+}
+
+/// A provider that repeats the key in every place it has.
+fn repeats(attempt: &Attempt, code: &str) -> AttemptError {
+    let key = attempt.secret.as_ref().map(ExposeSecret::expose_secret).unwrap_or_default();
+    let refresh = attempt.refresh.as_ref().map(ExposeSecret::expose_secret).unwrap_or_default();
+    let new = if attempt.refresh_first { NEW_ACCESS } else { "that" };
+    AttemptError::new()
+        .status(401)
+        .code(code)
+        .error_type(format!("KeyError<{key}>"))
+        .header("x-your-key", key)
+        .body(format!(r#"{{"error":{{"message":"wrong key {key} or {refresh}, not {new}"}}}}"#))
+        .detail(format!("Authorization: {key}"))
+}
+
+async fn turns(engine: &Engine, paper: &Paper) {
+    for (session, code) in [("a", "t_auth"), ("b", "t_context"), ("c", "t_odd")] {
+        let request = Request { session: Some(session.into()), ..Request::default() };
+        let attempt = |attempt: Attempt| {
+            paper.debug(&attempt);
+            let error = repeats(&attempt, code);
+            async move {
+                if attempt.refresh_first {
+                    let new = Refreshed {
+                        secret: secret(NEW_ACCESS),
+                        refresh: Some(secret(NEW_REFRESH)),
+                        expires: Some(START),
+                    };
+                    paper.debug(&new);
+                    attempt.refreshed(new);
+                }
+                paper.debug(&error);
+                paper.write(&error);
+                Err::<(), _>(error)
+            }
+        };
+        let error = engine.run(request.clone(), attempt).await.unwrap_err();
+        paper.debug(&error);
+        paper.write(&error);
+        paper.debug(&engine.run(request, |_| async { Ok::<_, AttemptError>(()) }).await);
+    }
+}
+
+fn play(store: Arc<dyn Store>) -> Paper {
+    let paper = Paper::default();
+    let folder = tempfile::tempdir().unwrap();
+    plant(&*store, &folder.path().join("key"));
+    let lists = list("acme/a", Some(&["other/b", "third/c"]));
+    let routing = Routing { model: lists, ..Routing::default() };
+    let (tell, mut said) = mpsc::unbounded_channel();
+    let engine = Engine::new(table(""), Arc::new(routing), Arc::clone(&store))
+        .with_secrets(Arc::new(Planted))
+        .with_listener(Arc::new(tell));
+    paper.debug(&engine);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    tracing::subscriber::with_default(Tracer(paper.clone()), || runtime.block_on(turns(&engine, &paper)));
+    while let Ok(said) = said.try_recv() {
+        paper.debug(&said);
+        if let Said::Event(_, event) = said {
+            paper.write(serde_json::to_string(&event).unwrap());
+        }
+    }
+    paper.debug(&store.view(&ViewQuery { session: Some("a") }, START).unwrap());
+    paper.debug(&store.sessions().unwrap());
+    for profile in ["acme:direct", "acme:env", "acme:person@example.com", "other:file"] {
+        paper.debug(&store.profile(&id(profile)).unwrap());
+    }
+    let stored = store.profile(&id("acme:person@example.com")).unwrap().unwrap();
+    let Some(Secret::Direct(now)) = stored.secret else { panic!("no secret") };
+    assert_eq!(now.expose_secret(), NEW_ACCESS, "the refreshed token was kept all the same");
+    paper.debug(&Change::NewSecret(NewSecret {
+        profile: id("acme:x"),
+        secret: secret(NEW_ACCESS),
+        refresh: Some(secret(NEW_REFRESH)),
+        expires: None,
+    }));
+    paper
+}
+
+#[test]
+fn j6_no_key_comes_out_of_a_run_in_memory() {
+    let store = Arc::new(MemoryStore::new());
+    let paper = play(Arc::clone(&store) as _);
+    paper.debug(&store);
+    let text = paper.clean();
+    assert!(text.contains("wrong key … or …, not …"), "the texts are there, with the keys cut: {text}");
+    assert!(text.contains("trace pointsman"), "traces were caught");
+    assert!(text.contains("fallbackStepFromModel=\"acme/a\""), "J2 in flat fields");
+    assert!(!traces(&text).contains("person@"), "J1: a traced profile is redacted");
+}
+
+fn traces(text: &str) -> String {
+    text.lines().filter(|line| line.starts_with("trace ")).collect()
+}
+
+#[test]
+fn j6_no_key_comes_out_of_a_run_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(&folder.path().join("state.sqlite")).unwrap());
+    let paper = play(Arc::clone(&store) as _);
+    paper.debug(&store);
+    paper.clean();
+}
+
+#[test]
+#[cfg(feature = "cli")]
+fn j6_explain_cuts_what_looks_like_a_key() {
+    let message = "Incorrect API key provided: sk-proj-Zq3vT8mXw5Rk2Lp9Yb7N. Authorization: Bearer Qw8eR5tY2uI9oP3aS6dF";
+    for command in ["explain", "classify"] {
+        let out = Command::new(env!("CARGO_BIN_EXE_pointsman"))
+            .args([command, "--provider", "openai", "--status", "401", "--message", message])
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success(), "{text}");
+        for key in ["Zq3vT8mXw5Rk2Lp9Yb7N", "Qw8eR5tY2uI9oP3aS6dF"] {
+            assert!(!text.contains(key), "{command} shows a key: {text}");
+        }
+    }
+}
+
+#[test]
+fn j6_no_snapshot_holds_a_planted_key() {
+    let mut seen = 0;
+    let mut folders = vec![root().join("snapshots")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+            for planted in [MARK, "planted-key", "planted-access", "planted-refresh", "sk-planted"] {
+                assert!(!text.contains(planted), "{} holds `{planted}`", path.display());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}
