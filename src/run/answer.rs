@@ -15,7 +15,10 @@ use crate::state::change::{Change, Outcome, Success};
 /// An answer whose changes are being stored.
 #[derive(Debug)]
 pub(super) struct Answer {
-    pub changes: Vec<Change>,
+    /// A refreshed credential is among them.
+    pub holds_secret: bool,
+    /// Place of the change that marks the override's notice as sent.
+    notified: Option<usize>,
     call: Call,
     plan: Plan,
 }
@@ -44,7 +47,9 @@ impl Run {
         };
         changes.append(&mut plan.changes);
         changes.extend(self.pin(&call, world).map(|(family, pin)| Change::Pin { family, pin }));
-        let answer = Answer { changes: changes.clone(), call, plan };
+        let holds_secret = changes.iter().any(|change| matches!(change, Change::NewSecret(_)));
+        let notified = changes.iter().position(|change| matches!(change, Change::Notified { .. }));
+        let answer = Answer { holds_secret, notified, call, plan };
         if changes.is_empty() {
             return self.answer_stored(answer, &Persisted::Ok(Vec::new()), world);
         }
@@ -52,14 +57,14 @@ impl Run {
     }
 
     pub(super) fn answer_stored(&mut self, answer: Answer, persisted: &Persisted, world: &World<'_>) {
-        let Answer { changes, call, mut plan } = answer;
+        let Answer { notified, call, mut plan, .. } = answer;
         let mut notices = Vec::new();
         match persisted {
             Persisted::Ok(outcomes) => {
                 if let Some(candidate) = plan.rolled_back.take() {
                     self.say(Event::RolledBack { candidate });
                 }
-                notices = self.say_selection(&plan, &call, &changes, outcomes);
+                notices = self.say_selection(&plan, &call, notified.and_then(|place| outcomes.get(place)));
                 self.overrides.commit(&mut plan);
             }
             Persisted::Conflict(_) => self.say(Event::OverrideKept { candidate: call.candidate.clone() }),
@@ -78,13 +83,7 @@ impl Run {
 
     /// Says what became of the session's selection, and gives the notices that are due: one for each
     /// change of state (J4).
-    fn say_selection(
-        &mut self,
-        plan: &Plan,
-        call: &Call,
-        changes: &[Change],
-        outcomes: &[Outcome],
-    ) -> Vec<Notice> {
+    fn say_selection(&mut self, plan: &Plan, call: &Call, notified: Option<&Outcome>) -> Vec<Notice> {
         let table = std::sync::Arc::clone(&self.table);
         let policy = table.policy();
         let mut notices = Vec::new();
@@ -96,10 +95,7 @@ impl Run {
                 notices.extend(notice::cleared(policy, &call.candidate, &cleared.candidate));
             }
         } else if let Some(new) = &plan.notify {
-            let stored = changes.iter().zip(outcomes).any(|(change, outcome)| {
-                matches!(change, Change::Notified { .. }) && *outcome == Outcome::Done
-            });
-            if let (true, Some(selected)) = (stored, &self.selected) {
+            if let (Some(Outcome::Done), Some(selected)) = (notified, &self.selected) {
                 let reason = new.reason.as_deref().or(self.reason.as_deref()).unwrap_or_default();
                 notices.extend(notice::fallback(policy, &new.candidate, &selected.origin.candidate, reason));
             }

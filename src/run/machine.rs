@@ -339,11 +339,10 @@ impl Run {
 
 impl After {
     fn holds_secret(&self) -> bool {
-        let changes = match self {
-            Self::Failure(changes) => changes,
-            Self::Answer(answer) => &answer.changes,
-            _ => return false,
-        };
-        changes.iter().any(|change| matches!(change, Change::NewSecret(_)))
+        match self {
+            Self::Failure(changes) => changes.iter().any(|change| matches!(change, Change::NewSecret(_))),
+            Self::Answer(answer) => answer.holds_secret,
+            _ => false,
+        }
     }
 }
