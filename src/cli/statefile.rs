@@ -18,7 +18,7 @@ use crate::{
 /// Where the state is.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct StateArgs {
-    /// The state file [default: $XDG_STATE_HOME/pointsman/AGENT.sqlite]
+    /// The state file; left out, `$XDG_STATE_HOME/pointsman/AGENT.sqlite`
     #[arg(long, value_name = "FILE", env = "POINTSMAN_STATE", hide_env_values = true)]
     state: Option<PathBuf>,
     /// The agent whose state it is

@@ -86,7 +86,8 @@ impl<'o> Timeline<'o> {
             let name = if same_session && same_time { String::new() } else { Shown(session).to_string() };
             let name = clip(&name, columns);
             let pad = " ".repeat(columns.saturating_sub(name.width()) + 2);
-            line += &format!("{}{pad}", Style::Bold.paint(&name, self.colour));
+            line += &Style::Bold.paint(&name, self.colour);
+            line += &pad;
             used += columns + 2;
         }
         let text = clip(&Shown(text).to_string(), self.width.saturating_sub(used).max(40));

@@ -1,6 +1,6 @@
 //! What happens, in words. Profile ids are redacted (J1).
 
-use std::time::Duration;
+use std::{fmt::Write as _, time::Duration};
 
 use crate::{
     cli::{session::full, table::Style},
@@ -37,6 +37,11 @@ pub(super) fn turn(act: &Act) -> String {
     }
 }
 
+/// Writing to a string cannot fail.
+fn push(text: &mut String, more: std::fmt::Arguments<'_>) {
+    let _ = text.write_fmt(more);
+}
+
 fn ask_words(ask: &Ask) -> String {
     let mut text = match (ask.heartbeat, ask.kind) {
         (true, _) => "heartbeat".to_owned(),
@@ -44,7 +49,7 @@ fn ask_words(ask: &Ask) -> String {
         (false, Kind::Text) => "turn".to_owned(),
     };
     if let Some(agent) = &ask.agent {
-        text += &format!(" of agent {agent}");
+        push(&mut text, format_args!(" of agent {agent}"));
     }
     if let Some(choice) = &ask.choice {
         let whose = match choice.source {
@@ -52,22 +57,25 @@ fn ask_words(ask: &Ask) -> String {
             SelectionSource::Cron => "the job's",
             _ => "the host's",
         };
-        text += &format!(" with {} ({whose})", full(&choice.candidate));
+        push(&mut text, format_args!(" with {} ({whose})", full(&choice.candidate)));
         if let Some(list) = &choice.fallbacks {
             let names: Vec<_> = list.iter().map(full).collect();
-            text += &format!(
-                ", fallbacks {}",
-                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            push(
+                &mut text,
+                format_args!(
+                    ", fallbacks {}",
+                    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+                ),
             );
         }
     }
     if let Some((candidate, source)) = &ask.stores {
         let old = if source.is_none() { ", as an old host stored it" } else { "" };
-        text += &format!(" with {} (the user's{old})", full(candidate));
+        push(&mut text, format_args!(" with {} (the user's{old})", full(candidate)));
     }
     if let Some(pinned) = &ask.pins {
         let how = if pinned.by_user { "pinned" } else { "preferred" };
-        text += &format!(", {} {how}", redact_profile(&pinned.profile));
+        push(&mut text, format_args!(", {} {how}", redact_profile(&pinned.profile)));
     }
     text
 }

@@ -44,7 +44,7 @@ pub(super) fn print(status: &Status, world: &World, out: &mut dyn Write) -> io::
     for setting in &status.settings {
         let mut value = setting.value.clone();
         for (provider, its) in &setting.by_provider {
-            value += &format!(", {its} for {provider}");
+            value.extend([", ", its, " for ", provider]);
         }
         table.row(
             vec![

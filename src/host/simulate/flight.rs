@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// How long a refreshed credential lasts.
-const REFRESHED_FOR: Duration = Duration::from_secs(3_600);
+const REFRESHED_FOR: Duration = Duration::from_hours(1);
 
 /// A run, and what it waits for.
 #[derive(Debug)]
@@ -89,11 +89,11 @@ impl Call {
             Outcome::Fail(signal) => failed(*signal, self.reply.partial, new_secret),
         }
     }
+}
 
-    /// What the host reports when somebody cancels a call whose output has reached the user.
-    pub fn cancelled(&self, by: Aborted) -> Report {
-        failed(cut_off(by), true, None)
-    }
+/// What the host reports when somebody cancels a call whose output has reached the user.
+pub(super) fn cancelled(by: Aborted) -> Report {
+    failed(cut_off(by), true, None)
 }
 
 fn failed(signal: Signal, partial: bool, new_secret: Option<Refreshed>) -> Report {

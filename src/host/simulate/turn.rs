@@ -3,7 +3,7 @@
 use super::{
     answers::Answers,
     error::PlayError,
-    flight::Waits,
+    flight::{Waits, cancelled},
     line::Watch,
     play::Player,
     scenario::{Act, Switch, Turn},
@@ -130,7 +130,7 @@ impl Player<'_> {
         for place in self.in_flight(session) {
             let Some(flight) = self.flights.get_mut(place).and_then(Option::as_mut) else { continue };
             match std::mem::replace(&mut flight.waits, Waits::Not) {
-                Waits::Call { call, .. } if call.partial() => flight.run.report(call.cancelled(by))?,
+                Waits::Call { call, .. } if call.partial() => flight.run.report(cancelled(by))?,
                 _ => flight.run.interrupt(Interrupt::Abort(by))?,
             }
             self.drive(place, answers, watch)?;

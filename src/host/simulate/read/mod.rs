@@ -4,7 +4,7 @@ mod providers;
 mod turns;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_yaml::Value;
 
@@ -68,10 +68,10 @@ fn scenario(walk: &mut Walker<'_>, document: &Value) -> Scenario {
         });
     });
     walk.key(top, "profiles", |walk, value| {
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         walk.entries(value, |walk, entry| {
             let Some(profile) = profile(walk, entry) else { return };
-            if seen.insert(profile.id.clone(), ()).is_some() {
+            if !seen.insert(profile.id.clone()) {
                 walk.problem(format!("profile `{}` stands here twice", profile.id.0), None);
             }
             scenario.profiles.push(profile);

@@ -17,6 +17,8 @@ use crate::{
 const TURN: &[&str] =
     &["at", "session", "agent", "kind", "source", "model", "profile", "fallbacks", "once", "do", "aborted"];
 const DEEDS: &[&str] = &["reset", "new", "compact", "clear_profile", "switch", "abort"];
+/// What every deed may say: when, where, and who does it.
+const DEED: &[&str] = &["at", "session", "do", "agent", "source"];
 const SOURCES: &[&str] = &["default", "agent", "cron", "heartbeat", "user", "legacy"];
 
 /// A turn as it is written.
@@ -92,13 +94,13 @@ fn candidate(model: ModelRef) -> Candidate {
 fn do_(walk: &mut Walker<'_>, map: &Mapping, deed: &str, written: Written<'_>) -> Option<Act> {
     let takes: &[&str] = match deed {
         "clear_profile" => &["profile", "model"],
-        "switch" => &["model", "source", "once"],
+        "switch" => &["model", "once"],
         "abort" => &["aborted"],
         _ => &[],
     };
     for key in map.keys().filter_map(Value::as_str) {
-        let taken = ["at", "session", "do"].contains(&key) || takes.contains(&key);
-        if !taken && TURN.contains(&key) {
+        let belongs = DEED.contains(&key) || takes.contains(&key);
+        if !belongs && TURN.contains(&key) {
             let help = "leave it out, or leave `do` out".to_owned();
             walk.problem(format!("`{key}` says nothing beside `do: {deed}`"), Some(help));
         }
@@ -121,7 +123,10 @@ fn do_(walk: &mut Walker<'_>, map: &Mapping, deed: &str, written: Written<'_>) -
             };
             Act::Switch(Switch { to, by_user, stores: by_user && !written.once })
         }
-        _ => Act::Abort(written.aborted.unwrap_or(Aborted::User)),
+        _ => {
+            let by_user = matches!(written.source, None | Some("user"));
+            Act::Abort(written.aborted.unwrap_or(if by_user { Aborted::User } else { Aborted::Host }))
+        }
     })
 }
 

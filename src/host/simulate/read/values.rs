@@ -25,13 +25,13 @@ pub(super) fn text(walk: &mut Walker<'_>, value: &Value) -> Option<String> {
 /// A text, or a structure as the JSON that it is.
 pub(super) fn body(walk: &mut Walker<'_>, value: &Value) -> Option<String> {
     match value {
-        Value::Mapping(_) | Value::Sequence(_) => match serde_json::to_string(value) {
-            Ok(json) => Some(json),
-            Err(_) => {
+        Value::Mapping(_) | Value::Sequence(_) => {
+            let json = serde_json::to_string(value).ok();
+            if json.is_none() {
                 walk.mismatch("a text, or a map that can be written as JSON", value);
-                None
             }
-        },
+            json
+        }
         _ => text(walk, value),
     }
 }
@@ -77,11 +77,10 @@ pub(super) fn whole(walk: &mut Walker<'_>, value: &Value, low: u32, high: u32) -
             u32::MAX => format!("a whole number of {low} or more"),
             _ => format!("a whole number from {low} to {high}"),
         };
-        match value.as_i64() {
-            Some(number) => {
-                walk.problem(format!("`{number}` does not fit here"), Some(format!("write {expected}")))
-            }
-            None => walk.mismatch(&expected, value),
+        if let Some(number) = value.as_i64() {
+            walk.problem(format!("`{number}` does not fit here"), Some(format!("write {expected}")));
+        } else {
+            walk.mismatch(&expected, value);
         }
     }
     fits
