@@ -4,6 +4,7 @@
 use std::{
     fmt::{self, Debug, Write as _},
     path::Path,
+    process::Command,
     sync::{Arc, Mutex},
 };
 
@@ -226,6 +227,24 @@ fn j6_no_key_comes_out_of_a_run_on_disk() {
     let paper = play(Arc::clone(&store) as _);
     paper.debug(&store);
     paper.clean();
+}
+
+#[test]
+#[cfg(feature = "cli")]
+fn j6_explain_cuts_what_looks_like_a_key() {
+    let message = "Incorrect API key provided: sk-proj-Zq3vT8mXw5Rk2Lp9Yb7N. Authorization: Bearer Qw8eR5tY2uI9oP3aS6dF";
+    for command in [&["explain"][..], &["classify", "--raw"]] {
+        let out = Command::new(env!("CARGO_BIN_EXE_pointsman"))
+            .args(command)
+            .args(["--provider", "openai", "--status", "401", "--message", message])
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success(), "{text}");
+        for key in ["Zq3vT8mXw5Rk2Lp9Yb7N", "Qw8eR5tY2uI9oP3aS6dF"] {
+            assert!(!text.contains(key), "{command:?} shows a key: {text}");
+        }
+    }
 }
 
 #[test]

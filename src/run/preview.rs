@@ -1,7 +1,7 @@
-//! Texts of providers, made fit for logs: short, one line, without control characters, and with
-//! anything that looks like a credential cut (J1, J6).
+//! Texts of providers, made fit for logs: short, one line, without control characters and credentials
+//! (J1, J6).
 
-use crate::signal::Signal;
+use crate::signal::{Signal, mask};
 
 /// Characters of a preview.
 const LENGTH: usize = 200;
@@ -19,13 +19,9 @@ pub(super) fn preview(text: &str) -> String {
     let mut left = LENGTH;
     // Generous head: white space and secrets shrink, so more than LENGTH characters may be read.
     let head: String = text.chars().take(LENGTH * 4).collect();
-    let mut after_bearer = false;
+    let head = mask(&head);
     for word in head.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
-        let word_out = if after_bearer { "…".to_owned() } else { mask(word) };
-        after_bearer = ["bearer", "bearer:", "basic"].iter().any(|scheme| {
-            word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != ':').eq_ignore_ascii_case(scheme)
-        });
-        for c in (if out.is_empty() { "" } else { " " }).chars().chain(word_out.chars()) {
+        for c in (if out.is_empty() { "" } else { " " }).chars().chain(word.chars()) {
             if left == 0 {
                 out.push('…');
                 return out;
@@ -38,49 +34,6 @@ pub(super) fn preview(text: &str) -> String {
         out.push('…');
     }
     out
-}
-
-/// A word with every run that looks like a credential replaced by its first characters and `…`.
-fn mask(word: &str) -> String {
-    let mut out = String::with_capacity(word.len());
-    let mut run = String::new();
-    for c in word.chars() {
-        if c.is_ascii_alphanumeric() || "-_+/=.".contains(c) {
-            run.push(c);
-        } else {
-            flush(&mut out, &mut run);
-            out.push(c);
-        }
-    }
-    flush(&mut out, &mut run);
-    out
-}
-
-fn flush(out: &mut String, run: &mut String) {
-    if secret_like(run) {
-        out.extend(run.chars().take(4));
-        out.push('…');
-    } else {
-        out.push_str(run);
-    }
-    run.clear();
-}
-
-/// Whether a run of key characters is one: a known shape of key, or long and unlike a word, a model
-/// name or a date.
-fn secret_like(run: &str) -> bool {
-    let known = ["sk-", "sk_", "pk_", "rk_", "AIza", "AKIA", "ASIA", "gsk_", "xai-", "hf_", "ghp_", "gho_"]
-        .iter()
-        .chain(&["ghu_", "github_pat_", "nvapi-", "r8_", "eyJ", "ya29.", "xox"]);
-    if run.len() >= 8 && known.into_iter().any(|prefix| run.starts_with(prefix)) {
-        return true;
-    }
-    let longest = run.split(['-', '_', '/', '.', '=', '+']).map(str::len).max().unwrap_or(0);
-    let has = |test: fn(&char) -> bool| run.chars().any(|c| test(&c));
-    let digit = has(char::is_ascii_digit);
-    let upper = has(char::is_ascii_uppercase);
-    let lower = has(char::is_ascii_lowercase);
-    (longest >= 20 && digit && (upper || lower)) || (longest >= 16 && digit && upper && lower)
 }
 
 #[cfg(test)]

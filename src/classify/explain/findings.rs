@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::judge::{aborted_word, body_word};
 use crate::{
     lang::tree::{Cond, Field, ResetPlace, Ruleset},
-    signal::{Evidence, SegmentKind, SignalRef},
+    signal::{Evidence, SegmentKind, SignalRef, mask},
     table::Table,
 };
 
@@ -47,7 +47,7 @@ pub struct Findings {
 pub struct Text {
     /// `message`, `detail`, `wrapper`, `echo`, `code`, `type` or `param`.
     pub kind: &'static str,
-    /// The text.
+    /// The text, with what looks like a key cut out (J6).
     pub text: String,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn findings(table: &Table, signal: &SignalRef<'_>, evidence: &Evidenc
             .iter()
             .map(|segment| Text {
                 kind: kind_word(segment.kind),
-                text: evidence.original.get(segment.original.clone()).unwrap_or("").to_owned(),
+                text: mask(evidence.original.get(segment.original.clone()).unwrap_or_default()),
             })
             .collect(),
         body: body_word(evidence.body),
