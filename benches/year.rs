@@ -1,7 +1,9 @@
 //! A year of 1,000 sessions with 24 turns a day each and 5 % random failures, on the virtual clock:
 //! `cargo bench --bench year`. A number of days may be given: `cargo bench --bench year -- 30`.
 
-#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a measurement reads a clock and prints")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a bench may fail so")]
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a bench looks at the clock and prints")]
+#![expect(clippy::cast_precision_loss, reason = "a mean of microseconds need not be exact")]
 
 use std::{
     sync::Arc,
