@@ -8,6 +8,7 @@ use std::{cell::RefCell, collections::HashMap};
 use pointsman::{
     classify::Scratch,
     lang::{
+        pattern::Parsed,
         policy::{BUILT_IN, End, Policy, Reaction, Traits},
         source::{Sources, Span, Spanned},
         tree::{
@@ -310,6 +311,7 @@ fn regex() -> impl Strategy<Value = Op> {
             case_sensitive,
             always: true,
             span: Span::default(),
+            parsed: Parsed::default(),
         })
     })
 }

@@ -26,6 +26,14 @@ pub fn is_folded(c: char) -> bool {
 #[must_use]
 pub fn normal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    if text.is_ascii() {
+        out.extend(text.bytes().map(|byte| match byte {
+            b'_' | b'-' => ' ',
+            byte if char::from(byte).is_whitespace() => ' ',
+            byte => char::from(byte.to_ascii_lowercase()),
+        }));
+        return out;
+    }
     for c in text.chars().flat_map(char::to_lowercase) {
         let c = match c {
             '_' | '-' => ' ',

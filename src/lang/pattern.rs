@@ -3,7 +3,11 @@
 //! `check` uses this for its errors, `table` for the automaton and for building the expression at
 //! its first literal hit (from [`Pattern::hir`], so that both speak of the same expression).
 
-use std::ops::Range;
+use std::{
+    fmt,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use regex_syntax::{
     ParserBuilder,
@@ -60,6 +64,42 @@ pub struct PatternError {
     /// It is well formed, but too large.
     pub too_large: bool,
 }
+
+/// What an expression parses to, kept beside it: the checker, the lints and the table all ask, and
+/// parsing costs more than all the rest that they do with it. Clones share it.
+#[derive(Clone, Default)]
+pub struct Parsed(Arc<OnceLock<Kept>>);
+
+/// The text and case that were parsed, and the outcome.
+type Kept = (String, bool, Result<Arc<Pattern>, PatternError>);
+
+impl Parsed {
+    /// [`parse`], done once.
+    ///
+    /// # Errors
+    /// A malformed or oversized expression.
+    pub fn of(&self, pattern: &str, case_sensitive: bool) -> Result<Arc<Pattern>, PatternError> {
+        let parse = || parse(pattern, case_sensitive).map(Arc::new);
+        let (text, case, kept) = self.0.get_or_init(|| (pattern.to_owned(), case_sensitive, parse()));
+        // A clone may have been given another text since.
+        if text == pattern && *case == case_sensitive { kept.clone() } else { parse() }
+    }
+}
+
+impl fmt::Debug for Parsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("_")
+    }
+}
+
+/// It says nothing that the expression does not.
+impl PartialEq for Parsed {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Parsed {}
 
 /// Parses what stands between the slashes.
 ///

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::{
+    pattern::{Parsed, Pattern, PatternError},
     policy::{Backoff, Policy, Reaction, Traits},
     source::{Sources, Span, Spanned},
 };
@@ -297,6 +298,18 @@ pub struct Regex {
     pub always: bool,
     /// Slashes and flags included.
     pub span: Span,
+    /// What it parses to, once somebody has asked.
+    pub parsed: Parsed,
+}
+
+impl Regex {
+    /// The parsed expression.
+    ///
+    /// # Errors
+    /// A malformed or oversized expression.
+    pub fn parse(&self) -> Result<Arc<Pattern>, PatternError> {
+        self.parsed.of(&self.pattern, self.case_sensitive)
+    }
 }
 
 /// An operator's tunable value.

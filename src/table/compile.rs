@@ -136,9 +136,8 @@ impl<'a> Builder<'a> {
                 None => no,
             },
             Cond::Test(test) => {
-                let atoms: Vec<AtomId> =
-                    self.asks_of(test).into_iter().map(|ask| self.atom_of(ask)).collect();
-                atoms.into_iter().rev().fold(yes, |yes, atom| self.code.push(Step { atom, yes, no }))
+                let atoms = self.atoms_of(test);
+                atoms.iter().rev().fold(yes, |yes, (atom, _)| self.code.push(Step { atom: *atom, yes, no }))
             }
         }
     }
@@ -225,7 +224,7 @@ impl<'a> Builder<'a> {
         if let Some(gate) = self.gates.get(&(expr, mask)) {
             return Some(*gate);
         }
-        let literals = self.exprs.get(expr)?.literals.clone()?;
+        let literals = self.exprs.get(expr)?.literals()?.to_vec();
         let gate = self.scanned(&literals, mask, Check::None);
         self.gates.insert((expr, mask), gate);
         Some(gate)

@@ -1,12 +1,14 @@
 //! Regular expressions, each built when its required literal is first hit.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use regex_automata::meta;
-use regex_syntax::hir::Hir;
 
 use super::{TableError, ask::ExprId};
-use crate::lang::{pattern, tree::Regex};
+use crate::lang::{pattern::Pattern, tree::Regex};
 
 /// Most bytes that one built expression may take.
 const SIZE_LIMIT: usize = 4 << 20;
@@ -14,22 +16,25 @@ const SIZE_LIMIT: usize = 4 << 20;
 /// One expression, alone: expressions built together slow each other down.
 #[derive(Debug)]
 pub(crate) struct Expr {
-    hir: Hir,
+    pattern: Arc<Pattern>,
     /// Searched in the original text instead of the folded one.
     pub(crate) case_sensitive: bool,
-    /// Every match contains one of these, in the normal form of the scan.
-    pub(crate) literals: Option<Vec<String>>,
     built: OnceLock<Option<meta::Regex>>,
 }
 
 impl Expr {
+    /// Every match contains one of these, in the normal form of the scan.
+    pub(crate) fn literals(&self) -> Option<&[String]> {
+        self.pattern.literals.as_deref()
+    }
+
     /// The built expression; `None` when it is too large, and then it matches nothing.
     pub(crate) fn get(&self) -> Option<&meta::Regex> {
         self.built
             .get_or_init(|| {
                 let config =
                     meta::Config::new().nfa_size_limit(Some(SIZE_LIMIT)).hybrid_cache_capacity(1 << 20);
-                meta::Builder::new().configure(config).build_from_hir(&self.hir).ok()
+                meta::Builder::new().configure(config).build_from_hir(&self.pattern.hir).ok()
             })
             .as_ref()
     }
@@ -49,15 +54,11 @@ impl Exprs {
         if let Some(id) = self.ids.get(&key) {
             return Ok(*id);
         }
-        let parsed = pattern::parse(&regex.pattern, regex.case_sensitive)
+        let parsed = regex
+            .parse()
             .map_err(|error| TableError::Regex { pattern: regex.pattern.clone(), message: error.message })?;
         let id = ExprId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(Expr {
-            hir: parsed.hir,
-            case_sensitive: regex.case_sensitive,
-            literals: parsed.literals,
-            built: OnceLock::new(),
-        });
+        self.all.push(Expr { pattern: parsed, case_sensitive: regex.case_sensitive, built: OnceLock::new() });
         self.ids.insert(key, id);
         Ok(id)
     }

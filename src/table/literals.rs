@@ -131,7 +131,11 @@ impl LiteralsBuilder {
                 (narrow(start), narrow(self.raw.len()))
             }
         };
-        let form = literal::normal(text);
+        let form = match check {
+            // These come in the normal form already.
+            Check::None | Check::Word => text.to_owned(),
+            Check::Raw | Check::Prefix | Check::Whole => literal::normal(text),
+        };
         let next = self.patterns.len();
         let id = *self.ids.entry(form).or_insert_with_key(|form| {
             self.patterns.push((form.clone(), Vec::new()));

@@ -1,5 +1,7 @@
 //! What stands where nothing reaches it, and what nobody names.
 
+use std::collections::HashSet;
+
 use crate::lang::{
     diagnostic::{Diagnostic, Diagnostics, codes::lints},
     load::Program,
@@ -48,14 +50,15 @@ fn closed(set: &Ruleset, program: &Program, out: &mut Diagnostics) {
 
 /// Rules that neither an example nor a test shows at work.
 fn examples(set: &Ruleset, out: &mut Diagnostics) {
-    let tested = |id: usize| {
-        set.tests.iter().flat_map(|t| &t.cases).any(|case| match case {
-            Expectation::Verdict { by: Some(RuleId(by)), .. } => *by as usize == id,
-            _ => false,
+    let verdicts = set.tests.iter().flat_map(|test| &test.cases);
+    let tested: HashSet<RuleId> = verdicts
+        .filter_map(|case| match case {
+            Expectation::Verdict { by, .. } => *by,
+            _ => None,
         })
-    };
-    for (id, rule) in set.rules.iter().enumerate() {
-        if rule.examples.iter().all(|e| e.counter) && !tested(id) {
+        .collect();
+    for (id, rule) in (0u32..).map(RuleId).zip(&set.rules) {
+        if rule.examples.iter().all(|e| e.counter) && !tested.contains(&id) {
             out.push(
                 Diagnostic::new(
                     lints::NO_EXAMPLE,

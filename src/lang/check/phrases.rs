@@ -1,12 +1,12 @@
 //! Phrases and expressions that say too little, or too much.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::lang::{
     diagnostic::{Diagnostic, Diagnostics, codes::lints},
-    literal, pattern,
+    literal,
     source::Spanned,
-    tree::{BlockId, Cond, Field, LetId, Op, Phrases, Quantifier, Ruleset, Test, each_test},
+    tree::{BlockId, Cond, Field, LetId, ListId, Op, Phrases, Quantifier, Ruleset, Test, each_test},
 };
 
 /// Longest phrase that is still a phrase, in characters.
@@ -35,22 +35,23 @@ pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
         }
     });
     set.resets.iter().for_each(|r| decides(&r.when, out));
-    for list in &set.lists {
+    let searched = searched(set);
+    for (id, list) in (0u32..).map(ListId).zip(&set.lists) {
         list.entries.iter().for_each(|entry| shape(entry, out));
         // Lists of keys or codes are compared whole: there no entry covers another.
-        if is_searched(set, &list.name) {
+        if searched.contains(&id) {
             covered(&list.entries, out);
         }
     }
 }
 
-/// Whether some test looks for the entries of this list as phrases.
-fn is_searched(set: &Ruleset, name: &str) -> bool {
-    let mut found = false;
+/// The lists whose entries some test looks for as phrases.
+fn searched(set: &Ruleset) -> HashSet<ListId> {
+    let mut found = HashSet::new();
     let mut look = |cond: &Cond| {
         each_test(cond, &mut |test| {
             if let Op::Has(_, Phrases::List(id, _)) = &test.op {
-                found |= set.lists.get(id.index()).is_some_and(|l| *l.name == *name);
+                found.insert(*id);
             }
         });
     };
@@ -77,8 +78,8 @@ fn test(test: &Test, out: &mut Diagnostics) {
             shape(phrase, out);
         }
         Op::Matches(regex) => {
-            if let Ok(parsed) = pattern::parse(&regex.pattern, regex.case_sensitive)
-                && let Some(plain) = parsed.plain
+            if let Ok(parsed) = regex.parse()
+                && let Some(plain) = &parsed.plain
                 && !regex.case_sensitive
             {
                 out.push(
@@ -179,13 +180,35 @@ fn single_word(phrase: &Spanned<String>, out: &mut Diagnostics) {
 }
 
 /// Phrases that hold another of the list as words, so that they are never needed.
+///
+/// Every stretch of a phrase that lies between word edges is looked up, so that a list of many
+/// thousand entries costs no more than its length. What is longer than a phrase should be is not
+/// looked for; [`shape`] says so.
 fn covered(entries: &[Spanned<String>], out: &mut Diagnostics) {
+    const LONGEST: usize = 4 * LONG;
+    if entries.len() < 2 {
+        return;
+    }
     let normal: Vec<String> = entries.iter().map(|e| literal::normal(e.node.trim())).collect();
-    for (i, (long, place)) in normal.iter().zip(entries).enumerate() {
-        let shorter = normal.iter().zip(entries).enumerate().find(|(j, (short, _))| {
-            *j != i && has_words(long, short) && (short.len() < long.len() || *j < i)
+    let mut first: HashMap<&str, usize> = HashMap::with_capacity(normal.len());
+    let mut lengths = [false; LONGEST + 1];
+    for (at, text) in normal.iter().enumerate() {
+        if let Some(known) = lengths.get_mut(text.len()).filter(|_| !text.is_empty()) {
+            *known = true;
+            first.entry(text).or_insert(at);
+        }
+    }
+    let mut edges = Vec::new();
+    for (at, (long, place)) in normal.iter().zip(entries).enumerate() {
+        word_edges(long, &mut edges);
+        let stretches = edges.iter().enumerate().flat_map(|(nth, start)| {
+            let ends = edges.iter().skip(nth + 1).take_while(move |end| *end - start <= LONGEST);
+            ends.map(move |end| *start..*end)
         });
-        if let Some((_, (_, short))) = shorter {
+        let known = stretches.filter(|range| lengths.get(range.len()) == Some(&true));
+        let shorter = known.filter_map(|range| first.get(long.get(range)?).copied());
+        let shorter = shorter.filter(|other| *other != at).min().and_then(|other| entries.get(other));
+        if let Some(short) = shorter {
             out.push(
                 Diagnostic::new(
                     lints::COVERED_PHRASE,
@@ -198,6 +221,20 @@ fn covered(entries: &[Spanned<String>], out: &mut Diagnostics) {
             );
         }
     }
+}
+
+/// The places of a text that lie inside no word, its ends included.
+fn word_edges(text: &str, edges: &mut Vec<usize>) {
+    edges.clear();
+    let mut before = false;
+    for (at, c) in text.char_indices() {
+        let word = c.is_ascii_alphanumeric();
+        if !(before && word) {
+            edges.push(at);
+        }
+        before = word;
+    }
+    edges.push(text.len());
 }
 
 /// Whether every text that has `long` as words has `short` as words.

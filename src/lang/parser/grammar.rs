@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use pest::{
-    Parser as _,
+    Parser as _, Token,
     error::{ErrorVariant, InputLocation},
-    iterators::Pair,
+    iterators::Pairs,
 };
 
 use super::report::{Built, Reported};
@@ -36,11 +36,27 @@ pub struct Stopped {
 }
 
 impl Node {
-    fn new(pair: Pair<'_, Rule>, base: usize) -> Self {
-        let span = pair.as_span();
-        let of = pair.as_rule();
-        let parts = pair.into_inner().filter(|p| p.as_rule() != Rule::EOI).map(|p| Self::new(p, base));
-        Self { rule: of, range: span.start() + base..span.end() + base, parts: parts.collect() }
+    /// The first of pest's trees, in one pass over its tokens.
+    fn first(pairs: Pairs<'_, Rule>, base: usize) -> Option<Self> {
+        let mut open: Vec<Self> = Vec::new();
+        for token in pairs.tokens() {
+            match token {
+                Token::Start { rule, pos } => {
+                    let at = pos.pos() + base;
+                    open.push(Self { rule, range: at..at, parts: Vec::new() });
+                }
+                Token::End { rule, pos } => {
+                    let mut node = open.pop()?;
+                    node.range.end = pos.pos() + base;
+                    match open.last_mut() {
+                        Some(_) if rule == Rule::EOI => {}
+                        Some(outer) => outer.parts.push(node),
+                        None => return Some(node),
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// The first part that this rule has read.
@@ -70,7 +86,7 @@ pub fn read(entry: Rule, text: &str, range: Range<usize>) -> Result<Node, Stoppe
     let piece = text.get(range).unwrap_or("");
     let stopped = |at: usize, expected| Stopped { at: at + base, expected };
     match Grammar::parse(entry, piece) {
-        Ok(mut pairs) => pairs.next().map(|pair| Node::new(pair, base)).ok_or_else(|| stopped(0, Vec::new())),
+        Ok(pairs) => Node::first(pairs, base).ok_or_else(|| stopped(0, Vec::new())),
         Err(error) => {
             let (InputLocation::Pos(at) | InputLocation::Span((at, _))) = error.location;
             let expected = match error.variant {

@@ -1,5 +1,7 @@
 //! Conditions: names resolved, questions and values checked against their fields.
 
+use std::sync::Arc;
+
 use super::Resolver;
 use crate::lang::{
     ast,
@@ -8,7 +10,8 @@ use crate::lang::{
         codes::{lints, names as name_codes, patterns, types},
         nearest::did_you_mean,
     },
-    literal, pattern,
+    literal,
+    pattern::Pattern,
     resolve::names,
     source::{Span, Spanned},
     tree::{Cond, Field, LetId, ListId, Op, Phrases, Regex, Test},
@@ -293,8 +296,8 @@ impl Resolver<'_> {
     }
 
     /// Checks a regular expression.
-    pub(super) fn regex(&mut self, regex: &Regex) -> Option<pattern::Pattern> {
-        let problem = match pattern::parse(&regex.pattern, regex.case_sensitive) {
+    pub(super) fn regex(&mut self, regex: &Regex) -> Option<Arc<Pattern>> {
+        let problem = match regex.parse() {
             Ok(parsed) if parsed.literals.is_none() && !regex.always => {
                 self.out.push(
                     Diagnostic::new(

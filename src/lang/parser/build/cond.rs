@@ -11,6 +11,7 @@ use super::{
 use crate::lang::{
     ast::{Cond, Op, Phrases, Test, Value, Values},
     diagnostic::codes::syntax,
+    pattern::Parsed,
     source::{Span, Spanned},
     tree::{Field, Quantifier, Regex},
 };
@@ -146,6 +147,7 @@ impl Builder<'_, '_> {
             case_sensitive: flags.contains('c'),
             always: node.has(Rule::k_always),
             span: self.span(regex),
+            parsed: Parsed::default(),
         })
     }
 }
