@@ -28,6 +28,9 @@ fn main() {
 
 const TIMES: [usize; 2] = [1, 20];
 
+/// So many times the shipped rules are ten thousand.
+static TEN_THOUSAND: LazyLock<usize> = LazyLock::new(|| 10_000usize.div_ceil(SHIPPED.rules.len()));
+
 static SHIPPED: LazyLock<Ruleset> = LazyLock::new(|| match load::shipped() {
     Ok((rules, _)) => rules,
     Err(error) => panic!("the shipped rules do not load: {:?}", error.diagnostics),
@@ -153,9 +156,37 @@ fn typical() -> &'static Signal {
     sorted[sorted.len() / 2]
 }
 
+/// A page of an intermediary, mostly style as those are.
+fn page(size: usize) -> String {
+    let style = ".cf-wrapper a:hover { color: #2f7bbf; padding: 0 12px } ".repeat(size / 80);
+    let mut page = format!(
+        "<!DOCTYPE html><html><head><title>502 Bad gateway</title><style>{style}</style></head><body><h1>Bad \
+         gateway</h1>"
+    );
+    while page.len() < size {
+        page.push_str("<p>The web server reported an error. Please try again in a few minutes.</p>\n");
+    }
+    page.truncate(size);
+    page
+}
+
+/// A payload whose message stands behind many other fields.
+fn payload(size: usize) -> String {
+    let mut payload = String::from("{\"error\":{\"metadata\":[");
+    while payload.len() < size - 120 {
+        payload
+            .push_str("{\"name\":\"upstream\",\"region\":\"eu-west-1\",\"latency_ms\":1840,\"attempt\":2},");
+    }
+    payload.push_str("{}],\"message\":\"The model is overloaded. Please try again later.\",\"code\":503}}");
+    payload
+}
+
 mod whole {
     //! From the host's error to the verdict.
-    use super::{Bencher, CORPUS, ItemsCount, NoSettings, Scratch, TIMES, Table, black_box, rules, typical};
+    use super::{
+        Bencher, CORPUS, ItemsCount, NoSettings, Scratch, Signal, TEN_THOUSAND, TIMES, Table, black_box,
+        page, payload, rules, typical,
+    };
 
     #[divan::bench(args = TIMES)]
     fn corpus(bencher: Bencher, times: usize) {
@@ -174,6 +205,31 @@ mod whole {
         let mut scratch = Scratch::default();
         let signal = typical().as_ref();
         bencher.bench_local(|| table.classify(black_box(&signal), &mut scratch));
+    }
+
+    #[divan::bench]
+    fn corpus_ten_thousand_rules(bencher: Bencher) {
+        let table = Table::compile(rules(*TEN_THOUSAND), &NoSettings).unwrap();
+        let mut scratch = Scratch::default();
+        bencher.counter(ItemsCount::new(CORPUS.len())).bench_local(|| {
+            for signal in CORPUS.iter() {
+                black_box(table.classify(black_box(&signal.as_ref()), &mut scratch));
+            }
+        });
+    }
+
+    /// Long bodies: a page of a proxy, a payload of many fields, and what nobody means.
+    #[divan::bench(args = ["html 8 KiB", "json 8 KiB", "braces 64 KiB"])]
+    fn long(bencher: Bencher, body: &str) {
+        let message = match body {
+            "html 8 KiB" => page(8 << 10),
+            "json 8 KiB" => payload(8 << 10),
+            _ => "{".repeat(64 << 10),
+        };
+        let table = Table::compile(rules(1), &NoSettings).unwrap();
+        let mut scratch = Scratch::default();
+        let signal = Signal { message: Some(message), status: Some(502), ..Signal::default() };
+        bencher.bench_local(|| table.classify(black_box(&signal.as_ref()), &mut scratch));
     }
 
     #[divan::bench]

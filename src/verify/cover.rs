@@ -62,12 +62,18 @@ impl Prover {
         self.left.get() == 0
     }
 
+    /// Takes a step, if one is left.
+    fn step(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
+    }
+
     /// Whether `a` holding means that `b` holds, for every error.
     pub(super) fn implies(&self, a: &Cond, b: &Cond) -> bool {
-        if self.is_spent() {
+        if !self.step() {
             return false;
         }
-        self.left.set(self.left.get() - 1);
         match (a, b) {
             (_, Cond::Always) => true,
             (_, Cond::All(parts)) => parts.iter().all(|part| self.implies(a, part)),
@@ -103,8 +109,10 @@ impl Prover {
             }
             (Op::In(values), _) => values.iter().all(|value| self.value(&a.field, value, &b.op)),
             (Op::Has(quantifier, Phrases::Inline(held)), _) => match quantifier {
-                Quantifier::Any => held.iter().all(|phrase| phrases(std::slice::from_ref(phrase), &b.op)),
-                Quantifier::All => phrases(held, &b.op),
+                Quantifier::Any => {
+                    held.iter().all(|phrase| self.phrases(std::slice::from_ref(phrase), &b.op))
+                }
+                Quantifier::All => self.phrases(held, &b.op),
             },
             (Op::Contains(x) | Op::StartsWith(x), Op::Contains(y)) => x.contains(y.as_str()),
             (Op::StartsWith(x), Op::StartsWith(y)) => x.starts_with(y.as_str()),
@@ -132,26 +140,27 @@ impl Prover {
             _ if is_id || matches!(field, Field::Header(_)) => false,
             Op::Has(..) => {
                 let held = Spanned { node: phrase_form(value), span: crate::lang::policy::BUILT_IN };
-                phrases(&[held], op)
+                self.phrases(&[held], op)
             }
             Op::Contains(part) => value.contains(part.as_str()),
             Op::StartsWith(part) => value.starts_with(part.as_str()),
             _ => false,
         }
     }
-}
 
-/// Whether a text with all these phrases answers `op` with yes.
-fn phrases(held: &[Spanned<String>], op: &Op) -> bool {
-    let covers = |wanted: &Spanned<String>| held.iter().any(|h| has_words(h, wanted));
-    match op {
-        Op::Has(Quantifier::Any, Phrases::Inline(wanted)) => wanted.iter().any(covers),
-        Op::Has(Quantifier::All, Phrases::Inline(wanted)) => wanted.iter().all(covers),
-        // A blank of a phrase may be another sign in the text.
-        Op::Contains(part) => {
-            !part.contains([' ', '_', '-']) && held.iter().any(|h| h.contains(part.as_str()))
+    /// Whether a text with all these phrases answers `op` with yes.
+    fn phrases(&self, held: &[Spanned<String>], op: &Op) -> bool {
+        // Each comparison is a step: a list may hold a hundred thousand phrases.
+        let covers = |wanted: &Spanned<String>| held.iter().any(|h| self.step() && has_words(h, wanted));
+        match op {
+            Op::Has(Quantifier::Any, Phrases::Inline(wanted)) => wanted.iter().any(covers),
+            Op::Has(Quantifier::All, Phrases::Inline(wanted)) => wanted.iter().all(covers),
+            // A blank of a phrase may be another sign in the text.
+            Op::Contains(part) => {
+                !part.contains([' ', '_', '-']) && held.iter().any(|h| h.contains(part.as_str()))
+            }
+            _ => false,
         }
-        _ => false,
     }
 }
 

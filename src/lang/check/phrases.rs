@@ -244,6 +244,7 @@ pub fn has_words(long: &str, short: &str) -> bool {
     let starts = is_word(short.chars().next());
     let ends = is_word(short.chars().next_back());
     !short.is_empty()
+        && short.len() <= long.len()
         && long.match_indices(short).any(|(at, _)| {
             let before = long.get(..at).and_then(|s| s.chars().next_back());
             let after = long.get(at + short.len()..).and_then(|s| s.chars().next());

@@ -41,15 +41,15 @@ impl Node {
         let mut open: Vec<Self> = Vec::new();
         for token in pairs.tokens() {
             match token {
-                Token::Start { rule, pos } => {
+                Token::Start { rule: of, pos } => {
                     let at = pos.pos() + base;
-                    open.push(Self { rule, range: at..at, parts: Vec::new() });
+                    open.push(Self { rule: of, range: at..at, parts: Vec::new() });
                 }
-                Token::End { rule, pos } => {
+                Token::End { rule: of, pos } => {
                     let mut node = open.pop()?;
                     node.range.end = pos.pos() + base;
                     match open.last_mut() {
-                        Some(_) if rule == Rule::EOI => {}
+                        Some(_) if of == Rule::EOI => {}
                         Some(outer) => outer.parts.push(node),
                         None => return Some(node),
                     }

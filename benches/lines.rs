@@ -1,0 +1,90 @@
+//! `pointsman classify` as a whole process in a pipe: lines a second, and memory that does not grow
+//! with the input. Start-up of the process as well.
+//!
+//! `cargo bench --bench lines`
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a bench measures with the clock, prints, and may fail so"
+)]
+
+use std::{
+    fs,
+    io::{Read, Write},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+#[path = "support/lines.rs"]
+mod lines;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_pointsman");
+
+/// Lines that are made and written at a time.
+const BATCH: usize = 10_000;
+
+fn main() {
+    for args in [&["--version"][..], &["classify", "--message", "Rate limit reached"]] {
+        let fastest = (0..20).map(|_| once(args)).min().unwrap();
+        println!("pointsman {:<40} {:>8.2} ms", args.join(" "), fastest.as_secs_f64() * 1e3);
+    }
+    for count in [10_000, 100_000, 1_000_000] {
+        let (time, peak) = piped(count);
+        let rate = count as f64 / time.as_secs_f64();
+        println!(
+            "classify {count:>9} lines {:>8.0} ms {rate:>9.0} lines/s  peak {peak}",
+            time.as_secs_f64() * 1e3
+        );
+    }
+}
+
+/// The time of a whole process.
+fn once(args: &[&str]) -> Duration {
+    let start = Instant::now();
+    let mut command = Command::new(BINARY);
+    let status = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap();
+    assert!(status.success());
+    start.elapsed()
+}
+
+/// Time from the first line in to the last verdict out, the making of lines left out; peak memory.
+fn piped(count: usize) -> (Duration, String) {
+    let mut command = Command::new(BINARY);
+    let mut child = command.arg("classify").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut buffer = vec![0; 1 << 20];
+        let mut seen = 0;
+        loop {
+            let read = output.read(&mut buffer).unwrap();
+            seen += buffer[..read].iter().filter(|byte| **byte == b'\n').count();
+            if read == 0 || seen == count {
+                return seen;
+            }
+        }
+    });
+    let mut lines = lines::Lines::new();
+    let mut text = String::new();
+    // The process is up once it answers: start-up is measured apart.
+    let mut time = Duration::ZERO;
+    for _ in 0..count / BATCH {
+        text.clear();
+        lines.write(BATCH, &mut text);
+        let start = Instant::now();
+        input.write_all(text.as_bytes()).unwrap();
+        input.flush().unwrap();
+        time += start.elapsed();
+    }
+    let start = Instant::now();
+    assert_eq!(reader.join().unwrap(), count);
+    time += start.elapsed();
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    (time, peak.to_owned())
+}

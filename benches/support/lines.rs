@@ -1,0 +1,49 @@
+//! As many distinct errors as wanted: the corpus over and over, with a request id and numbers that
+//! no other line has.
+
+use std::fmt::Write as _;
+
+/// Writes distinct JSON lines.
+pub struct Lines {
+    rows: Vec<serde_json::Map<String, serde_json::Value>>,
+    next: usize,
+}
+
+impl Lines {
+    pub fn new() -> Self {
+        let rows = include_str!("../../tests/corpus/field.jsonl").lines();
+        let rows = rows.map(|line| serde_json::from_str(line).unwrap());
+        // What is not evidence would only make the lines longer than a host's are.
+        let rows = rows.map(|mut row: serde_json::Map<_, _>| {
+            row.retain(|key, _| !["id", "truth", "why", "source"].contains(&key.as_str()));
+            row
+        });
+        Self { rows: rows.collect(), next: 0 }
+    }
+
+    /// Appends `count` lines that none before was like.
+    pub fn write(&mut self, count: usize, out: &mut String) {
+        for _ in 0..count {
+            let number = self.next;
+            self.next += 1;
+            let row = &self.rows[number % self.rows.len()];
+            write!(out, "{{\"id\":{number}").unwrap();
+            for (key, value) in row {
+                match value.as_str().filter(|_| key == "message") {
+                    // Behind the text, so that what leads it stays in its place.
+                    Some(text) => {
+                        let text = format!("{text} (request req_{:016x})", spread(number));
+                        write!(out, ",\"message\":{}", serde_json::Value::String(text)).unwrap();
+                    }
+                    None => write!(out, ",\"{key}\":{value}").unwrap(),
+                }
+            }
+            out.push_str("}\n");
+        }
+    }
+}
+
+/// Another number for each number, that does not look like a count.
+fn spread(number: usize) -> u64 {
+    (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
