@@ -53,5 +53,11 @@ fn nothing_is_allocated_after_warm_up() {
     let mut cold = 0;
     pass(&mut |_, count| cold += count);
     assert!(cold > 0, "the counter counts");
-    pass(&mut |signal, count| assert_eq!(count, 0, "{signal:?}"));
+    let mut warm = Vec::new();
+    pass(&mut |signal, count| {
+        if count > 0 {
+            warm.push((count, signal.message.clone()));
+        }
+    });
+    assert!(warm.is_empty(), "{warm:#?}");
 }

@@ -4,7 +4,6 @@
 //! its first literal hit (from [`Pattern::hir`], so that both speak of the same expression).
 
 use std::{
-    fmt,
     ops::Range,
     sync::{Arc, OnceLock},
 };
@@ -12,7 +11,7 @@ use std::{
 use regex_syntax::{
     ParserBuilder,
     ast::{self, Ast},
-    hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind},
+    hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, translate::TranslatorBuilder},
 };
 
 use super::literal;
@@ -67,7 +66,7 @@ pub struct PatternError {
 
 /// What an expression parses to, kept beside it: the checker, the lints and the table all ask, and
 /// parsing costs more than all the rest that they do with it. Clones share it.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Parsed(Arc<OnceLock<Kept>>);
 
 /// The text and case that were parsed, and the outcome.
@@ -83,12 +82,6 @@ impl Parsed {
         let (text, case, kept) = self.0.get_or_init(|| (pattern.to_owned(), case_sensitive, parse()));
         // A clone may have been given another text since.
         if text == pattern && *case == case_sensitive { kept.clone() } else { parse() }
-    }
-}
-
-impl fmt::Debug for Parsed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("_")
     }
 }
 
@@ -117,18 +110,18 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
             at: e.span().start.offset..e.span().end.offset,
             too_large: false,
         })?;
-    let mut ascii = ast::visit(&ast, Ascii::default()).unwrap_or_default();
-    ascii.sort_by_key(|(range, _)| range.start);
-    let mut text = String::with_capacity(pattern.len());
-    let mut from = 0;
-    for (range, instead) in ascii {
-        text.push_str(pattern.get(from..range.start).unwrap_or(""));
-        text.push_str(instead);
-        from = range.end;
-    }
-    text.push_str(pattern.get(from..).unwrap_or(""));
-    let parsed = ParserBuilder::new().nest_limit(100).case_insensitive(!case_sensitive).build().parse(&text);
-    let hir = parsed.map_err(|e| PatternError {
+    let Ascii { mut instead, cased } = ast::visit(&ast, Ascii::default()).unwrap_or_default();
+    // Where case plays no part, nothing need be folded.
+    let fold = cased && !case_sensitive;
+    let hir = if instead.is_empty() {
+        let translator = TranslatorBuilder::new().case_insensitive(fold).build().translate(pattern, &ast);
+        translator.map_err(regex_syntax::Error::Translate)
+    } else {
+        instead.sort_by_key(|(range, _)| range.start);
+        let text = replaced(pattern, &instead);
+        ParserBuilder::new().nest_limit(100).case_insensitive(fold).build().parse(&text)
+    };
+    let hir = hir.map_err(|e| PatternError {
         message: match e {
             regex_syntax::Error::Parse(e) => e.kind().to_string(),
             regex_syntax::Error::Translate(e) => e.kind().to_string(),
@@ -140,20 +133,38 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
     if states(&hir) > MAX_STATES {
         return Err(too_large("it repeats too much".to_owned()));
     }
-    let hir = if case_sensitive { hir } else { folded(hir) };
+    let hir = if fold { folded(hir) } else { hir };
     Ok(Pattern { literals: literal::required(&hir), plain: plain(&hir), hir })
+}
+
+/// The pattern with something else in some places, which come in order.
+fn replaced(pattern: &str, instead: &[(Range<usize>, &str)]) -> String {
+    let mut text = String::with_capacity(pattern.len());
+    let mut from = 0;
+    for (range, other) in instead {
+        text.push_str(pattern.get(from..range.start).unwrap_or(""));
+        text.push_str(other);
+        from = range.end;
+    }
+    text.push_str(pattern.get(from..).unwrap_or(""));
+    text
 }
 
 /// What to put for `\w`, `\d` and `\b`, which mean ASCII here.
 #[derive(Default)]
-struct Ascii(Vec<(Range<usize>, &'static str)>);
+struct Ascii {
+    instead: Vec<(Range<usize>, &'static str)>,
+    /// Something in it means more, or something else, when case does not count.
+    cased: bool,
+}
 
 impl Ascii {
     fn put(&mut self, span: &ast::Span, instead: &'static str) {
-        self.0.push((span.start.offset..span.end.offset, instead));
+        self.instead.push((span.start.offset..span.end.offset, instead));
     }
 
     fn perl(&mut self, class: &ast::ClassPerl) {
+        self.cased |= class.kind == ast::ClassPerlKind::Word;
         match (&class.kind, class.negated) {
             (ast::ClassPerlKind::Word, false) => self.put(&class.span, "[0-9A-Za-z_]"),
             (ast::ClassPerlKind::Word, true) => self.put(&class.span, "[^0-9A-Za-z_]"),
@@ -165,16 +176,22 @@ impl Ascii {
 }
 
 impl ast::Visitor for Ascii {
-    type Output = Vec<(Range<usize>, &'static str)>;
+    type Output = Self;
     type Err = std::convert::Infallible;
 
     fn finish(self) -> Result<Self::Output, Self::Err> {
-        Ok(self.0)
+        Ok(self)
     }
 
     fn visit_pre(&mut self, ast: &Ast) -> Result<(), Self::Err> {
         match ast {
             Ast::ClassPerl(class) => self.perl(class),
+            Ast::ClassUnicode(_) | Ast::Flags(_) => self.cased = true,
+            Ast::Group(group) => self.cased |= group.flags().is_some_and(|flags| !flags.items.is_empty()),
+            Ast::Literal(literal) => {
+                let c = literal.c;
+                self.cased |= if c.is_ascii() { c.is_ascii_uppercase() } else { !is_uncased(c) };
+            }
             Ast::Assertion(a) => match a.kind {
                 ast::AssertionKind::WordBoundary => self.put(&a.span, r"(?-u:\b)"),
                 ast::AssertionKind::NotWordBoundary => self.put(&a.span, r"(?-u:\B)"),
@@ -186,11 +203,21 @@ impl ast::Visitor for Ascii {
     }
 
     fn visit_class_set_item_pre(&mut self, item: &ast::ClassSetItem) -> Result<(), Self::Err> {
-        if let ast::ClassSetItem::Perl(class) = item {
-            self.perl(class);
+        match item {
+            ast::ClassSetItem::Perl(class) => self.perl(class),
+            ast::ClassSetItem::Literal(literal) => self.cased |= !is_uncased(literal.c),
+            ast::ClassSetItem::Range(range) => self.cased |= range.end.c >= 'A',
+            ast::ClassSetItem::Ascii(_) | ast::ClassSetItem::Unicode(_) => self.cased = true,
+            _ => {}
         }
         Ok(())
     }
+}
+
+/// Whether a character has no other case.
+fn is_uncased(c: char) -> bool {
+    let same = |case: &mut dyn Iterator<Item = char>| case.next() == Some(c) && case.next().is_none();
+    same(&mut c.to_lowercase()) && same(&mut c.to_uppercase())
 }
 
 /// How many states the expression takes, roughly.
@@ -296,6 +323,31 @@ mod tests {
             .unwrap();
         assert!(re.is_match("api key!"));
         assert!(!re.is_match("API Key!"));
+    }
+
+    #[test]
+    fn where_case_plays_no_part_folding_changes_nothing() {
+        let patterns = [
+            r"rate limit(ed)? (after|in) \d+ ?s",
+            r"\bquota[ _-]exceeded\b",
+            r"余额不足.{0,5}充值",
+            r"[^.;]{0,40} tokens? > \d{3}",
+            r"key \S+ is (?:not|un)known\x21",
+        ];
+        for pattern in patterns {
+            let ast = ast::parse::Parser::new().parse(pattern).unwrap();
+            let Ascii { mut instead, cased } = ast::visit(&ast, Ascii::default()).unwrap();
+            assert!(!cased, "{pattern}");
+            instead.sort_by_key(|(range, _)| range.start);
+            let text = replaced(pattern, &instead);
+            let long = ParserBuilder::new().case_insensitive(true).build().parse(&text).unwrap();
+            assert_eq!(parse(pattern, false).unwrap().hir, folded(long), "{pattern}");
+        }
+        for pattern in [r"Rate", r"[a-z]", r"\w", r"é", r"(?-i)a", r"\p{L}", r"[[:alpha:]]", r"[k]", r"\x41"]
+        {
+            let ast = ast::parse::Parser::new().parse(pattern).unwrap();
+            assert!(ast::visit(&ast, Ascii::default()).unwrap().cased, "{pattern}");
+        }
     }
 
     #[test]

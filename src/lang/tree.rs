@@ -1,7 +1,7 @@
 //! The resolved and checked tree: what `lang` hands to `table`. All `use`s are inserted, all edits
 //! applied, all names resolved; order is the order in which rules are tried.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use super::{
     pattern::{Parsed, Pattern, PatternError},
@@ -288,7 +288,7 @@ pub enum Phrases {
 }
 
 /// A regular expression as written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Regex {
     /// Between the slashes.
     pub pattern: String,
@@ -300,6 +300,15 @@ pub struct Regex {
     pub span: Span,
     /// What it parses to, once somebody has asked.
     pub parsed: Parsed,
+}
+
+impl fmt::Debug for Regex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pattern, case_sensitive, always, span, parsed: _ } = self;
+        let mut regex = f.debug_struct("Regex");
+        regex.field("pattern", pattern).field("case_sensitive", case_sensitive);
+        regex.field("always", always).field("span", span).finish()
+    }
 }
 
 impl Regex {

@@ -1,5 +1,7 @@
 //! Points in time in text: RFC 3339, HTTP dates, and what people write.
 
+use std::sync::LazyLock;
+
 use jiff::{
     civil::{Date, DateTime, Time, Weekday},
     tz::{Offset, TimeZone, TimeZoneDatabase},
@@ -30,7 +32,9 @@ pub fn parse_date(text: &str, now: Timestamp) -> Option<Timestamp> {
     if text.len() > 120 {
         return None;
     }
-    if let Ok(exact) = text.parse::<jiff::Timestamp>() {
+    if is_exact(text)
+        && let Ok(exact) = text.parse::<jiff::Timestamp>()
+    {
         return Some(Timestamp::from_millis(exact.as_millisecond()));
     }
     let mut parts = Parts::default();
@@ -59,6 +63,12 @@ pub fn parse_date(text: &str, now: Timestamp) -> Option<Timestamp> {
         }
     }
     parts.resolve(now)
+}
+
+/// Whether it may be a date with an offset, as RFC 3339 has it: a failure costs more than the look.
+fn is_exact(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'))
+        && text.get(8..).is_some_and(|time| time.contains(['Z', 'z', '+', '-']))
 }
 
 impl Parts {
@@ -142,17 +152,18 @@ impl Parts {
 
     /// Takes a word; `None` when it says nothing about time.
     fn word(&mut self, word: &str) -> Option<()> {
-        let lower = word.to_lowercase();
-        match lower.as_str() {
+        let mut buffer = [0; LONGEST_WORD];
+        let lower = small(word, &mut buffer);
+        match lower {
             "at" | "on" | "the" | "of" | "by" | "until" | "next" | "t" => {}
             "today" => self.days_ahead = Some(0),
             "tomorrow" => self.days_ahead = Some(1),
             "noon" => self.time = Some(Time::constant(12, 0, 0, 0)),
             "midnight" => self.time = Some(Time::MIN),
             _ => {
-                if let Some(day) = weekday(&lower) {
+                if let Some(day) = weekday(lower) {
                     self.weekday = Some(day);
-                } else if let Some(month) = month(&lower) {
+                } else if let Some(month) = month(lower) {
                     self.month = Some(month);
                 } else {
                     // What an offset has said stands: `+0800 CST`.
@@ -230,6 +241,17 @@ fn twelve(hour: i8, pm: bool) -> Option<i8> {
     (1..=12).contains(&hour).then_some(hour % 12 + if pm { 12 } else { 0 })
 }
 
+/// Longer than any word that a date is written with.
+const LONGEST_WORD: usize = 16;
+
+/// A word in small letters; empty when it is longer than any that is known here.
+fn small<'b>(word: &str, buffer: &'b mut [u8; LONGEST_WORD]) -> &'b str {
+    let Some(buffer) = buffer.get_mut(..word.len()) else { return "" };
+    buffer.copy_from_slice(word.as_bytes());
+    buffer.make_ascii_lowercase();
+    std::str::from_utf8(buffer).unwrap_or("")
+}
+
 /// A month's number by its English name or the first three letters of it.
 fn month(word: &str) -> Option<i8> {
     const NAMES: [&str; 12] = [
@@ -246,9 +268,10 @@ fn month(word: &str) -> Option<i8> {
         "november",
         "december",
     ];
-    let word = word.to_ascii_lowercase();
+    let mut buffer = [0; LONGEST_WORD];
+    let word = small(word, &mut buffer);
     let found = NAMES.iter().position(|name| {
-        word.len() >= 3 && name.starts_with(&word) || word == "sept" && *name == "september"
+        word.len() >= 3 && name.starts_with(word) || word == "sept" && *name == "september"
     })?;
     i8::try_from(found + 1).ok()
 }
@@ -269,29 +292,43 @@ fn weekday(word: &str) -> Option<Weekday> {
 
 /// A zone by its abbreviation or its name in the bundled database.
 fn zone(name: &str) -> Option<TimeZone> {
-    let hours = match name.to_ascii_uppercase().as_str() {
-        "UTC" | "GMT" | "Z" => 0,
-        "CET" | "BST" => 1,
-        "CEST" | "EET" => 2,
-        "MSK" | "EEST" => 3,
-        "SGT" => 8,
-        "JST" | "KST" => 9,
-        "EDT" => -4,
-        "EST" | "CDT" => -5,
-        "CST" | "MDT" => -6,
-        "MST" | "PDT" => -7,
-        "PST" => -8,
-        "PT" => return named("America/Los_Angeles"),
-        "ET" => return named("America/New_York"),
-        _ if name.contains('/') => return named(name),
-        _ => return None,
+    const HOURS: [(&str, i8); 20] = [
+        ("utc", 0),
+        ("gmt", 0),
+        ("z", 0),
+        ("cet", 1),
+        ("bst", 1),
+        ("cest", 2),
+        ("eet", 2),
+        ("msk", 3),
+        ("eest", 3),
+        ("sgt", 8),
+        ("jst", 9),
+        ("kst", 9),
+        ("edt", -4),
+        ("est", -5),
+        ("cdt", -5),
+        ("cst", -6),
+        ("mdt", -6),
+        ("mst", -7),
+        ("pdt", -7),
+        ("pst", -8),
+    ];
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    let hours = match HOURS.iter().find(|(known, _)| is(known)) {
+        Some((_, hours)) => *hours,
+        None if is("pt") => return named("America/Los_Angeles"),
+        None if is("et") => return named("America/New_York"),
+        None if name.contains('/') => return named(name),
+        None => return None,
     };
     Offset::from_hours(hours).ok().map(Offset::to_time_zone)
 }
 
 /// A zone of the bundled database, so that an answer does not depend on the machine.
 fn named(name: &str) -> Option<TimeZone> {
-    TimeZoneDatabase::bundled().get(name).ok()
+    static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+    ZONES.get(name).ok()
 }
 
 #[cfg(test)]
