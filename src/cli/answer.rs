@@ -2,16 +2,18 @@
 
 use serde_json::value::RawValue;
 
-use super::jsonl::push_string;
+use super::{escape::Shown, jsonl::push_string};
 use crate::{
     classify::Verdict,
-    lang::{
-        policy::{End, Lane, Reaction},
-        tree::RuleId,
-    },
+    lang::{policy::Reaction, tree::RuleId},
+    signal::{Evidence, SegmentKind},
     table::Table,
     time::Timestamp,
+    verify::snapshot,
 };
+
+/// As much of a message as any terminal shows.
+const LONGEST_MESSAGE: usize = 400;
 
 /// Writes answers of one rule set.
 pub(super) struct Answers<'t> {
@@ -84,23 +86,37 @@ fn make_middle(table: &Table, verdict: &Verdict) -> Box<[u8]> {
 
 /// What happens to the profile.
 pub(super) fn action(reaction: &Reaction) -> &'static str {
-    match reaction.window.as_ref().map(|window| window.lane) {
-        Some(Lane::Cooldown) => "cooldown",
-        Some(Lane::Disable) => "disable",
-        None => "none",
-    }
+    snapshot::action(reaction.window.as_ref().map(|window| window.lane))
 }
 
 /// What happens when the provider is exhausted.
 pub(super) fn then(reaction: &Reaction) -> &'static str {
-    match *reaction.end {
-        End::Fallback => "fallback",
-        End::Surface => "surface",
-        End::FallbackElseSurface => "fallback_else_surface",
-    }
+    snapshot::then(*reaction.end)
 }
 
 fn push_number(out: &mut Vec<u8>, number: u128) {
     // A vector takes everything.
     let _ = std::io::Write::write_fmt(out, format_args!("{number}"));
+}
+
+/// What the provider said, on one line and fit for a terminal; without a message, what else there is.
+pub(super) fn message(evidence: &Evidence) -> String {
+    let text = |kind| {
+        let segment = evidence.segments.iter().find(|segment| segment.kind == kind)?;
+        let text = evidence.original.get(segment.original.clone())?.trim();
+        (!text.is_empty()).then_some(text)
+    };
+    let status = evidence.status.map(|status| status.to_string());
+    let text = [SegmentKind::Message, SegmentKind::Detail, SegmentKind::Code, SegmentKind::Type]
+        .into_iter()
+        .find_map(text)
+        .or(status.as_deref())
+        .unwrap_or("");
+    let head: String = text
+        .split_whitespace()
+        .flat_map(|word| [word, " "])
+        .flat_map(str::chars)
+        .take(LONGEST_MESSAGE)
+        .collect();
+    Shown(head.trim_end()).to_string()
 }

@@ -9,11 +9,11 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use super::{
-    check, classify, completions,
+    check, classify, completions, diff,
     escape::shown_lines,
     explain,
     failure::{Failure, Outcome},
-    fmt, import, man, profiles, rules, session, simulate, status, test,
+    fmt, import, man, profiles, rules, session, simulate, snapshot, status, test,
     world::World,
 };
 
@@ -45,6 +45,8 @@ enum Command {
     Explain(explain::Args),
     Test(test::Args),
     Fmt(fmt::Args),
+    Snapshot(snapshot::Args),
+    Diff(diff::Args),
     Rules(rules::Args),
     Simulate(simulate::Args),
     Status(status::Args),
@@ -100,6 +102,8 @@ fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outco
         Command::Explain(args) => explain::run(args, global, world, out),
         Command::Test(args) => test::run(args, global, world, out),
         Command::Fmt(args) => fmt::run(args, global, world, out),
+        Command::Snapshot(args) => snapshot::run(args, global, world, out),
+        Command::Diff(args) => diff::run(args, world, out),
         Command::Rules(args) => rules::run(args, global, world, out),
         Command::Simulate(args) => simulate::run(args, global, world, out),
         Command::Status(args) => status::run(args, global, world, out),

@@ -6,6 +6,7 @@
 mod answer;
 mod args;
 mod atomic;
+mod corpus;
 mod escape;
 mod failure;
 mod flags;
@@ -23,6 +24,7 @@ mod world;
 mod check;
 mod classify;
 mod completions;
+mod diff;
 mod explain;
 mod fmt;
 mod import;
@@ -31,6 +33,7 @@ mod profiles;
 mod rules;
 mod session;
 mod simulate;
+mod snapshot;
 mod status;
 mod test;
 

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The clock of a case that names none: 2026-01-01T00:00:00Z.
-const CLOCK: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+pub(super) const CLOCK: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 /// What running all cases showed.
 #[derive(Clone, Debug, Default)]

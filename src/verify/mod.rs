@@ -3,8 +3,11 @@
 
 mod cover;
 pub mod coverage;
+pub mod diff;
 mod examples;
 mod shadow;
+mod slots;
+pub mod snapshot;
 
 pub use coverage::{Coverage, coverage};
 pub use examples::{Report, run, signal};

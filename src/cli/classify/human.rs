@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 use crate::{
     classify::Verdict,
     cli::{
-        answer::{action, then},
+        answer::{action, message, then},
         escape::Shown,
         jsonl,
         table::{Cell, Style, Table as Columns, clip},
         world::World,
     },
     lang::policy::{Lane, Reaction},
-    signal::{Evidence, SegmentKind},
+    signal::Evidence,
     table::Table,
     time::{Timestamp, format_duration},
 };
@@ -28,9 +28,6 @@ const WITH_PLACE: usize = 160;
 
 /// Columns of an id.
 const LONGEST_ID: usize = 20;
-
-/// As much of a message as any terminal shows.
-const LONGEST_MESSAGE: usize = 400;
 
 /// Rows as they come, and a summary at the end.
 pub(super) struct Human<'t> {
@@ -145,26 +142,4 @@ fn says(reaction: &Reaction, verdict: &Verdict, now: Timestamp) -> String {
         "none" => then,
         action => format!("{action}{}, {then}", until.unwrap_or_default()),
     }
-}
-
-/// What the provider said, on one line; without a message, what else there is.
-fn message(evidence: &Evidence) -> String {
-    let text = |kind| {
-        let segment = evidence.segments.iter().find(|segment| segment.kind == kind)?;
-        let text = evidence.original.get(segment.original.clone())?.trim();
-        (!text.is_empty()).then_some(text)
-    };
-    let status = evidence.status.map(|status| status.to_string());
-    let text = [SegmentKind::Message, SegmentKind::Detail, SegmentKind::Code, SegmentKind::Type]
-        .into_iter()
-        .find_map(text)
-        .or(status.as_deref())
-        .unwrap_or("");
-    let head: String = text
-        .split_whitespace()
-        .flat_map(|word| [word, " "])
-        .flat_map(str::chars)
-        .take(LONGEST_MESSAGE)
-        .collect();
-    Shown(head.trim_end()).to_string()
 }

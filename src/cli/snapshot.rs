@@ -1,0 +1,224 @@
+//! `snapshot`: what the classifier says of a corpus, against what is stored.
+
+mod human;
+mod review;
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+
+use super::{
+    answer,
+    args::Global,
+    atomic, corpus,
+    escape::Shown,
+    failure::{Failure, Outcome},
+    rulebook,
+    world::World,
+};
+use crate::{
+    classify::Scratch,
+    table::Table,
+    verify::snapshot::{CLOCK, Change, Ids, Judgement, Snapshot},
+};
+
+const FILES: &str = "\
+The snapshot of `errors.jsonl` is `snapshots/errors.snap`: beside the rules of --rules, without it
+in the current folder. It is text, one error a line, in the format of `cargo insta`. An error is
+known by its `id`, else by its text.";
+
+/// Compare what the classifier says of a corpus with what it said before
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = FILES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Show what has moved; exit code 1 when something has
+    Check {
+        #[command(flatten)]
+        files: Files,
+        /// How many errors are shown of each group; 0 is all
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        samples: usize,
+        /// How the difference is printed
+        #[arg(long, value_enum, default_value = "human")]
+        format: Format,
+    },
+    /// Store what the classifier says now
+    Accept {
+        #[command(flatten)]
+        files: Files,
+    },
+    /// Look at what has moved one by one, on a terminal, and store what is taken
+    Review {
+        #[command(flatten)]
+        files: Files,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Files {
+    /// Errors as JSON lines
+    corpus: PathBuf,
+    /// Each line is a plain error text
+    #[arg(long)]
+    raw: bool,
+    /// Where snapshots are kept; left out, `snapshots` beside the rules
+    #[arg(long, value_name = "DIR")]
+    snapshots: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Human,
+    /// One object a line
+    #[value(alias = "jsonl")]
+    Json,
+}
+
+/// A change, and what the provider said; nothing for an error that is gone.
+struct Shift {
+    change: Change,
+    message: String,
+}
+
+/// The stored snapshot, the present one, and how they differ.
+struct Compared {
+    old: Snapshot,
+    new: Snapshot,
+    shifts: Vec<Shift>,
+    unreadable: u64,
+}
+
+pub(super) fn run(
+    args: &Args,
+    global: &Global,
+    world: &World,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
+    let (What::Check { files, .. } | What::Accept { files } | What::Review { files }) = &args.what;
+    if matches!(args.what, What::Review { .. }) && !(world.stdin_terminal && world.stdout_terminal) {
+        let why = "`snapshot review` asks on a terminal; elsewhere `snapshot check` shows what has moved, and `snapshot accept` takes it";
+        return Err(Failure::Usage(why.into()));
+    }
+    let table = rulebook::load(global, world)?;
+    let store = store(files, global);
+    let stored = stored(&store)?;
+    if stored.is_none() && !matches!(args.what, What::Accept { .. }) {
+        let (store, corpus) = (store.to_string_lossy(), files.corpus.to_string_lossy());
+        let why = format!("there is no snapshot `{store}`; `pointsman snapshot accept {corpus}` makes it");
+        return Err(Failure::Usage(why));
+    }
+    let name = files.corpus.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let first = stored.is_none();
+    let old = stored.unwrap_or_else(|| Snapshot::new(&name));
+    let found = compare(&table, files, old, world)?;
+    match &args.what {
+        What::Check { samples, format, .. } => {
+            match format {
+                Format::Human => human::print(&found, *samples, world, out)?,
+                Format::Json => json_lines(&found, out)?,
+            }
+            Ok(Outcome::of(found.shifts.is_empty() && found.unreadable == 0))
+        }
+        What::Accept { .. } => {
+            keep(&store, &found, |_| true)?;
+            let (all, moved) = (found.new.rows.len(), found.shifts.len());
+            let place = store.to_string_lossy();
+            let moved = if first { String::new() } else { format!(", {moved} judged otherwise than before") };
+            world.say(&format!("{}: {all} errors{moved}", Shown(&place)));
+            Ok(Outcome::of(found.unreadable == 0))
+        }
+        What::Review { .. } => {
+            let taken = review::ask(&found, world, &mut io::stdin().lock(), out)?;
+            let count = taken.iter().filter(|taken| **taken).count();
+            if count > 0 {
+                keep(&store, &found, |at| taken.get(at) == Some(&true))?;
+            }
+            writeln!(out, "{count} of {} taken", found.shifts.len())?;
+            Ok(Outcome::of(count == found.shifts.len() && found.unreadable == 0))
+        }
+    }
+}
+
+/// Where the snapshot of a corpus lies.
+fn store(files: &Files, global: &Global) -> PathBuf {
+    let folder = files.snapshots.clone().unwrap_or_else(|| {
+        let rules = global.rules.as_deref();
+        let beside =
+            rules.map(|path| if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) });
+        beside.unwrap_or(Path::new("")).join("snapshots")
+    });
+    let stem = if files.corpus.as_os_str() == "-" { None } else { files.corpus.file_stem() };
+    let mut name = stem.unwrap_or("stdin".as_ref()).to_os_string();
+    name.push(".snap");
+    folder.join(name)
+}
+
+fn stored(path: &Path) -> Result<Option<Snapshot>, Failure> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::Read { path: path.to_owned(), error }),
+    };
+    match Snapshot::parse(&text) {
+        Ok(snapshot) => Ok(Some(snapshot)),
+        Err(error) => Err(Failure::Usage(format!("`{}` is no snapshot: {error}", path.to_string_lossy()))),
+    }
+}
+
+fn compare(table: &Table, files: &Files, old: Snapshot, world: &World) -> Result<Compared, Failure> {
+    let mut new = Snapshot::default();
+    let known: std::collections::HashMap<&str, &Judgement> =
+        old.rows.iter().map(|(id, judgement)| (id.as_str(), judgement)).collect();
+    let mut messages = std::collections::HashMap::new();
+    let mut ids = Ids::default();
+    let mut scratch = Scratch::default();
+    let unreadable = corpus::read(&files.corpus, files.raw, world, |error| {
+        let id = ids.next(error.id, error.line.bytes);
+        let verdict = table.classify(&error.signal, &mut scratch);
+        let judgement = Judgement::of(table, &verdict, error.signal.received_at.unwrap_or(CLOCK));
+        if known.get(id.as_str()) != Some(&&judgement) {
+            messages.insert(id.clone(), answer::message(scratch.evidence()));
+        }
+        new.rows.push((id, judgement));
+        Ok(())
+    })?;
+    drop(known);
+    let message = |change: Change| Shift { message: messages.remove(&change.id).unwrap_or_default(), change };
+    let shifts = old.changes(&new).into_iter().map(message).collect();
+    Ok(Compared { old, new, shifts, unreadable })
+}
+
+/// Writes the snapshot with the changes that `takes` says.
+fn keep(path: &Path, found: &Compared, takes: impl Fn(usize) -> bool) -> Result<(), Failure> {
+    let changes: Vec<Change> = found.shifts.iter().map(|shift| shift.change.clone()).collect();
+    let text = found.old.taking(&found.new, &changes, takes).print();
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
+    }
+    atomic::write(path, text.as_bytes())
+}
+
+fn json_lines(found: &Compared, out: &mut dyn Write) -> io::Result<()> {
+    let judgement = |is: &Option<Judgement>| {
+        is.as_ref().map(|is| {
+            json!({ "bucket": is.bucket, "rule": is.rule, "action": is.action, "then": is.then, "reset": is.reset })
+        })
+    };
+    for Shift { change, message } in &found.shifts {
+        let (old, new) = (judgement(&change.old), judgement(&change.new));
+        let message = change.new.as_ref().map(|_| message);
+        writeln!(out, "{}", json!({ "id": change.id, "old": old, "new": new, "message": message }))?;
+    }
+    let (errors, changed) = (found.new.rows.len(), found.shifts.len());
+    writeln!(out, "{}", json!({ "errors": errors, "changed": changed, "unreadable": found.unreadable }))
+}
