@@ -152,7 +152,7 @@ fn c3_secrets_do_not_belong_into_the_config() {
     let shown = problems(text);
     assert_eq!(
         shown,
-        "line 3: `key` does not belong into `auth.profiles.openai:a`; a config holds no secrets; store it with \
+        "line 3: `key` does not belong into `auth.profiles.openai:a`; the config holds no secrets; store it with \
          `pointsman profiles add`"
     );
     assert!(!format!("{:?}", Config::parse(WHOLE).unwrap()).contains("123:abc"), "nothing else is kept");

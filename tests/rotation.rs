@@ -98,7 +98,7 @@ fn e2_a_window_of_one_model_leaves_its_sibling_free() {
 }
 
 #[test]
-fn e4_a_success_starts_afresh() {
+fn e4_e10_a_success_starts_afresh() {
     let mut lab = Lab::new("acme/a", &[]).keys(&["acme:x"]);
     for _ in 0..2 {
         lab.turn(|_, _| fails("t_rate"));

@@ -28,6 +28,22 @@ fn a1_a7_the_primary_answers() {
 }
 
 #[test]
+fn a2_the_chain_follows_from_the_selection_and_its_source() {
+    let agent = AgentRouting { model: list("own/m", None), ..AgentRouting::default() };
+    let mut lab = Lab::new("acme/a", &["other/b"]).keys(&["acme:x", "other:y", "own:z"]).routing(|routing| {
+        routing.agents.insert("helper".into(), agent);
+    });
+    let turn = lab.turn(|_, _| fails("t_model"));
+    assert_eq!(turn.calls(), ["acme/a acme:x", "other/b other:y"], "the default's list");
+    let helper = Request { agent: Some("helper".into()), ..request("t") };
+    let turn = lab.play(helper, |_, _| fails("t_model"));
+    assert_eq!(turn.calls(), ["own/m own:z"], "an agent without a list is strict");
+    lab.user_picks("u", "other/b");
+    let turn = lab.play(request("u"), |_, _| fails("t_model"));
+    assert_eq!(turn.calls(), ["other/b other:y"], "and so is a user");
+}
+
+#[test]
 fn a3_a4_profiles_first_then_the_next_candidate() {
     let mut lab = Lab::new("acme/a", &["other/b"]).keys(&["acme:x", "acme:y", "other:z"]);
     let turn =

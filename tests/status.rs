@@ -1,4 +1,4 @@
-//! `status` as an operator reads it (J5, L2), over a state file with a past.
+//! What an operator reads in `status` (J5, L2), over a state file with a past, and names a profile (C2).
 
 use std::{path::Path, process::Command};
 
@@ -153,4 +153,20 @@ fn l2_status_says_which_value_is_in_force_and_where_it_comes_from() {
     assert_eq!(of("billing_start")["origin"], "config auth.cooldowns.billingBackoffHours");
     assert_eq!(of("billing_cap")["value"], "24h");
     assert!(of("billing_cap")["origin"].as_str().unwrap().starts_with("rules policy/schedules.rules:"));
+}
+
+#[test]
+fn c2_a_login_without_a_name_gets_its_email_else_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state.sqlite");
+    for more in [&["--email", "jane@example.com"][..], &[]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pointsman"));
+        command.args(["profiles", "add", "acme", "env:KEY", "--kind", "oauth"]).args(more);
+        let done = command.arg("--state").arg(&state).env_clear().output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let store = SqliteStore::open(&state).unwrap();
+    let view = store.view(&pointsman::state::view::ViewQuery::default(), LATER).unwrap();
+    let ids: Vec<&str> = view.profiles.iter().map(|profile| &*profile.info.id.0).collect();
+    assert_eq!(ids, ["acme:jane@example.com", "acme:default"]);
 }
