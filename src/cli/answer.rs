@@ -6,7 +6,7 @@ use super::{escape::Shown, jsonl::push_string};
 use crate::{
     classify::Verdict,
     lang::{policy::Reaction, tree::RuleId},
-    signal::{Evidence, SegmentKind},
+    signal::{Evidence, SegmentKind, mask},
     table::Table,
     time::Timestamp,
     verify::snapshot,
@@ -112,7 +112,7 @@ pub(super) fn message(evidence: &Evidence) -> String {
         .find_map(text)
         .or(status.as_deref())
         .unwrap_or("");
-    let head: String = text
+    let head: String = mask(text)
         .split_whitespace()
         .flat_map(|word| [word, " "])
         .flat_map(str::chars)
