@@ -14,13 +14,20 @@ use super::{
     keeper::Keeper,
     listener::Listener,
     outcome::{Outcome, RunError},
+    recording::Recording,
+    rules::{Rules, version},
     turn::Turn,
 };
 use crate::{
     config::Config,
     lang::load,
     run::{Memory, Request, Routing, Run, Step},
-    state::{secret::SecretSource, store::Store, view::View},
+    signal::SignalRef,
+    state::{
+        secret::SecretSource,
+        store::{Store, StoreError},
+        view::View,
+    },
     table::{Table, TableError},
     time::Timestamp,
 };
@@ -28,7 +35,8 @@ use crate::{
 /// Runs turns. Cheap to clone; clones share everything.
 #[derive(Clone)]
 pub struct Engine {
-    rules: Arc<RwLock<Rules>>,
+    given: Arc<RwLock<Given>>,
+    recorder: Arc<Recording>,
     pub(super) keeper: Keeper,
     pub(super) credentials: Arc<Credentials>,
     memory: Arc<Mutex<Memory>>,
@@ -37,11 +45,27 @@ pub struct Engine {
     seed: Arc<AtomicU64>,
 }
 
-/// What a run keeps until it ends, whatever is loaded meanwhile.
+/// What a run takes at its beginning, and keeps until it ends, whatever is loaded meanwhile.
 #[derive(Clone)]
-struct Rules {
-    table: Arc<Table>,
+struct Given {
+    rules: Source,
     routing: Arc<Routing>,
+}
+
+/// Where the table comes from.
+#[derive(Clone)]
+enum Source {
+    Fixed(Arc<Table>),
+    Handle(Rules),
+}
+
+impl Source {
+    fn table(&self) -> Arc<Table> {
+        match self {
+            Self::Fixed(table) => Arc::clone(table),
+            Self::Handle(rules) => rules.current(),
+        }
+    }
 }
 
 /// Why an engine cannot be made.
@@ -60,8 +84,20 @@ impl Engine {
     /// system's clock.
     #[must_use]
     pub fn new(table: Arc<Table>, routing: Arc<Routing>, store: Arc<dyn Store>) -> Self {
+        Self::over(Source::Fixed(table), routing, store)
+    }
+
+    /// An engine over rules that may be reloaded: each run takes the table in force at its beginning.
+    /// [`Engine::watch`] looks for changes.
+    #[must_use]
+    pub fn with_rules(rules: Rules, routing: Arc<Routing>, store: Arc<dyn Store>) -> Self {
+        Self::over(Source::Handle(rules), routing, store)
+    }
+
+    fn over(rules: Source, routing: Arc<Routing>, store: Arc<dyn Store>) -> Self {
         Self {
-            rules: Arc::new(RwLock::new(Rules { table, routing })),
+            given: Arc::new(RwLock::new(Given { rules, routing })),
+            recorder: Arc::new(Recording::new(Arc::clone(&store))),
             credentials: Arc::new(Credentials::new(Arc::new(Process))),
             keeper: Keeper::new(store),
             memory: Arc::default(),
@@ -108,13 +144,14 @@ impl Engine {
 
     /// Takes other rules and lists for the runs that begin from now on; runs under way keep theirs.
     pub fn replace(&self, table: Arc<Table>, routing: Arc<Routing>) {
-        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Rules { table, routing };
+        let rules = Source::Fixed(table);
+        *self.given.write().unwrap_or_else(PoisonError::into_inner) = Given { rules, routing };
     }
 
     /// The rules in force.
     #[must_use]
     pub fn table(&self) -> Arc<Table> {
-        self.rules().table
+        self.given().rules.table()
     }
 
     /// The state.
@@ -160,9 +197,12 @@ impl Engine {
         Turn::new(self, request)
     }
 
-    pub(super) fn begin(&self, request: Request) -> Run {
-        let Rules { table, routing } = self.rules();
-        Run::new(request, table, routing, self.seed.fetch_add(1, Ordering::Relaxed))
+    /// A run, and the table that it keeps.
+    pub(super) fn begin(&self, request: Request) -> (Run, Arc<Table>) {
+        let Given { rules, routing } = self.given();
+        let table = rules.table();
+        let seed = self.seed.fetch_add(1, Ordering::Relaxed);
+        (Run::new(request, Arc::clone(&table), routing, seed), table)
     }
 
     pub(super) fn next(&self, run: &mut Run, now: Timestamp, view: &View) -> Result<Step, RunError> {
@@ -174,8 +214,33 @@ impl Engine {
         self.clock.now()
     }
 
-    fn rules(&self) -> Rules {
-        self.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn given(&self) -> Given {
+        self.given.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what the rules made of a failure; stores it with others, a second's worth together.
+    pub(super) async fn record(&self, table: &Table, signal: &SignalRef<'_>) {
+        let Some(notes) = self.recorder.see(table, signal, self.now()) else { return };
+        let recorder = Arc::clone(&self.recorder);
+        self.keeper.work(move |store| recorder.store(store, notes)).await;
+    }
+
+    /// The handle that the table comes from, if it does.
+    pub(super) fn handle(&self) -> Option<Rules> {
+        match self.given().rules {
+            Source::Handle(rules) => Some(rules),
+            Source::Fixed(_) => None,
+        }
+    }
+
+    /// Stores what still waits in memory: notes of errors, and `last_used`. What waits is stored too
+    /// when the last clone of the engine is dropped. May block.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be written.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.recorder.flush()?;
+        self.store().flush()
     }
 
     /// Forgets what this engine remembers of a session beside the state (K5).
@@ -186,6 +251,6 @@ impl Engine {
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("rules", &self.table().hash()).finish_non_exhaustive()
+        f.debug_struct("Engine").field("rules", &version(&self.table())).finish_non_exhaustive()
     }
 }

@@ -64,6 +64,14 @@ impl Keeper {
         self.wait(move |store| store.profile(&id)).await
     }
 
+    /// Work that nothing depends on; `None` when it broke off.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Store) -> T + Send + 'static,
+    ) -> Option<T> {
+        self.wait(move |store| Ok(work(store))).await.ok()
+    }
+
     async fn wait<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,

@@ -2,6 +2,7 @@
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::rules::{ReloadError, Reloaded};
 use crate::run::{Event, Notice};
 
 /// Hears of every event and notice. Called from the run: be quick, or pass it on through a channel.
@@ -14,6 +15,11 @@ pub trait Listener: Send + Sync {
     /// A message for the user of `session` (J4); the turn's outcome holds it too.
     fn notice(&self, session: Option<&str>, notice: &Notice) {
         let _ = (session, notice);
+    }
+
+    /// Changed rule files were taken, or refused.
+    fn reloaded(&self, done: &Result<Reloaded, ReloadError>) {
+        let _ = done;
     }
 }
 

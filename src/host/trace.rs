@@ -6,10 +6,20 @@
 use serde::Serialize;
 use tracing::{debug, info, warn};
 
+use super::rules::{ReloadError, Reloaded};
 use crate::{
     run::{Decision, Event, redact_profile},
     state::model::ProfileId,
 };
+
+/// Traces what came of changed rule files.
+pub(super) fn reloaded(done: &Result<Reloaded, ReloadError>) {
+    match done {
+        Ok(Reloaded::Same) => debug!(target: "pointsman", "rules_unchanged"),
+        Ok(Reloaded::Taken { version }) => info!(target: "pointsman", version, "rules_reloaded"),
+        Err(error) => warn!(target: "pointsman", why = %error, "rules_refused"),
+    }
+}
 
 /// Traces an event of a session.
 pub(super) fn event(session: Option<&str>, event: &Event) {

@@ -18,6 +18,7 @@ use crate::{
     run::{self, Event, Failed, Interrupt, Notice, OutOfTurn, Persisted, Refreshed, Report, Request, Step},
     signal::{Aborted, Signal},
     state::view::View,
+    table::Table,
 };
 
 type Mender<'a> = Box<dyn FnMut(Signal) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> + Send + 'a>;
@@ -75,7 +76,7 @@ impl<'a> Turn<'a> {
         let session = request.session.clone();
         let driver = Driver { engine, session: session.as_deref(), handle: &handle };
         let mut view = driver.first_view().await?;
-        let mut run = engine.begin(request);
+        let (mut run, table) = engine.begin(request);
         let (mut answer, mut failure, mut repaired) = (None, Signal::default(), false);
         let mut notices: Vec<Notice> = Vec::new();
         let mut now = engine.now();
@@ -128,6 +129,7 @@ impl<'a> Turn<'a> {
                             Report::Answered { new_secret }
                         }
                         Called::Failed(failed) => {
+                            driver.record(&table, &step, &failed).await;
                             failure.clone_from(&failed.signal);
                             Report::Failed(failed)
                         }
@@ -231,6 +233,15 @@ impl Driver<'_> {
         redact(&mut failed.signal, keys.all().chain(new));
         failed.new_secret = new_secret;
         Called::Failed(Box::new(failed))
+    }
+
+    /// Notes what the rules make of a failure.
+    async fn record(self, table: &Table, step: &run::Attempt, failed: &Failed) {
+        let mut signal = failed.signal.as_ref();
+        signal.provider = signal.provider.or(Some(&step.candidate.provider));
+        signal.model = signal.model.or(Some(&step.candidate.model));
+        signal.aborted = signal.aborted.or(failed.aborted);
+        self.engine.record(table, &signal).await;
     }
 
     fn unavailable(self, why: String) {

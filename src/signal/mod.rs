@@ -10,6 +10,7 @@ mod mask;
 mod normalise;
 mod payload;
 mod scratch;
+mod stable;
 mod status;
 mod string;
 
@@ -18,3 +19,4 @@ pub(crate) use fold::fold_into;
 pub use input::{Aborted, Headers, Signal, SignalRef, Texts};
 pub(crate) use mask::mask;
 pub use normalise::{Normaliser, TEXT_LIMIT};
+pub use stable::{fingerprint, stretches};

@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     change::{Applied, Batch},
+    inbox::{InForce, Inbox, Kept, Notes, Records},
     model::{Profile, ProfileId, Session, Usage},
     snapshot::Snapshot,
     store::{Put, Store, StoreError},
@@ -23,6 +24,7 @@ struct Inner {
     snapshot: Snapshot,
     credentials: BTreeMap<ProfileId, Profile>,
     inserted: u64,
+    kept: Kept,
 }
 
 impl MemoryStore {
@@ -116,7 +118,35 @@ impl Store for MemoryStore {
         Ok(all)
     }
 
+    fn records(&self) -> Option<&dyn Records> {
+        Some(self)
+    }
+
     fn flush(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+impl Records for MemoryStore {
+    fn note(&self, notes: &Notes) -> Result<(), StoreError> {
+        self.lock()?.kept.note(notes);
+        Ok(())
+    }
+
+    fn inbox(&self) -> Result<Inbox, StoreError> {
+        Ok(self.lock()?.kept.inbox.clone())
+    }
+
+    fn drop_entries(&self, ids: &[u64]) -> Result<usize, StoreError> {
+        Ok(self.lock()?.kept.drop_entries(ids))
+    }
+
+    fn put_in_force(&self, rules: &InForce) -> Result<(), StoreError> {
+        self.lock()?.kept.in_force = Some(rules.clone());
+        Ok(())
+    }
+
+    fn in_force(&self) -> Result<Option<InForce>, StoreError> {
+        Ok(self.lock()?.kept.in_force.clone())
     }
 }

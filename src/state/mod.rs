@@ -5,6 +5,7 @@
 
 pub mod change;
 pub mod import;
+pub mod inbox;
 pub mod legacy;
 pub mod memory;
 pub mod model;

@@ -11,6 +11,7 @@ use std::{
 
 use super::{
     change::{Applied, Batch, Change},
+    inbox::Records,
     model::{Profile, ProfileId, Session},
     snapshot::Snapshot,
     store::{Put, Store, StoreError},
@@ -160,6 +161,10 @@ impl Store for Resilient {
 
     fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError> {
         self.store.sessions()
+    }
+
+    fn records(&self) -> Option<&dyn Records> {
+        self.store.records()
     }
 
     fn flush(&self) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{
     change::{Applied, Batch},
+    inbox::Records,
     model::{Profile, ProfileId, Session},
     view::{View, ViewQuery},
 };
@@ -62,6 +63,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// [`StoreError`] when the state cannot be read.
     fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError>;
+
+    /// What is kept of errors for the operator; none where nothing is.
+    fn records(&self) -> Option<&dyn Records> {
+        None
+    }
 
     /// Writes what still waits in memory (`last_used`).
     ///

@@ -6,6 +6,7 @@
 //! memory for the next change, at most about a second.
 
 mod error;
+mod inbox;
 mod inner;
 mod open;
 mod read;
@@ -25,6 +26,7 @@ use self::{
 };
 use super::{
     change::{Applied, Batch},
+    inbox::Records,
     model::{Profile, ProfileId, Session},
     store::{Put, Store, StoreError},
     view::{View, ViewQuery},
@@ -169,6 +171,10 @@ impl Store for SqliteStore {
             Transaction::commit(reading)?;
             Ok(all)
         })
+    }
+
+    fn records(&self) -> Option<&dyn Records> {
+        Some(self)
     }
 
     fn flush(&self) -> Result<(), StoreError> {

@@ -11,7 +11,7 @@ use crate::state::store::StoreError;
 const APPLICATION: i64 = 0x706e_746d;
 
 /// Migrations; the n-th leads to schema version n.
-const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql"), include_str!("schema/0002.sql")];
 
 /// The newest schema version that this build knows.
 pub(super) fn newest() -> i64 {
