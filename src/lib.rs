@@ -10,6 +10,8 @@ pub mod cli;
 pub mod config;
 pub mod host;
 pub mod lang;
+#[cfg(feature = "lsp")]
+pub mod lsp;
 pub mod run;
 pub mod signal;
 pub mod state;

@@ -27,6 +27,8 @@ mod grammar;
 mod host;
 mod import;
 mod lints;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod notices;
 mod oracle;
 mod overlay;

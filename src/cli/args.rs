@@ -8,6 +8,8 @@ use std::{
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "lsp")]
+use super::lsp;
 use super::{
     check, classify, completions, diff,
     escape::shown_lines,
@@ -53,6 +55,8 @@ enum Command {
     Profiles(profiles::Args),
     Session(session::Args),
     Import(import::Args),
+    #[cfg(feature = "lsp")]
+    Lsp(lsp::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -110,6 +114,8 @@ fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outco
         Command::Profiles(args) => profiles::run(args, global, world, out),
         Command::Session(args) => session::run(args, global, world, out),
         Command::Import(args) => import::run(args, global, world, out),
+        #[cfg(feature = "lsp")]
+        Command::Lsp(args) => lsp::run(args, world, out),
         Command::Completions(args) => completions::run(args, out),
         Command::Man(args) => man::run(args, out),
     }

@@ -28,6 +28,8 @@ mod diff;
 mod explain;
 mod fmt;
 mod import;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod man;
 mod profiles;
 mod rules;

@@ -80,7 +80,7 @@ fn root_file(path: &Path) -> PathBuf {
 }
 
 /// Settings from the environment alone.
-struct Environment<'a>(&'a World);
+pub(super) struct Environment<'a>(pub(super) &'a World);
 
 impl SettingSource for Environment<'_> {
     fn config(&self, _: &str) -> Option<f64> {

@@ -15,3 +15,5 @@ mod resolve;
 pub mod shipped;
 pub mod source;
 pub mod tree;
+
+pub use self::resolve::names::block_name;

@@ -38,7 +38,13 @@ pub const FILES: &[(&str, &str)] = files![
 #[must_use]
 pub fn named(name: &str) -> Option<&'static str> {
     let path = if name == "default" { "main.rules".to_owned() } else { format!("presets/{name}.rules") };
-    FILES.iter().map(|(path, _)| *path).find(|p| *p == path)
+    self::path(&path)
+}
+
+/// A path, when a shipped file has it.
+#[must_use]
+pub fn path(path: &str) -> Option<&'static str> {
+    FILES.iter().map(|(known, _)| *known).find(|known| *known == path)
 }
 
 /// What `use` may name.

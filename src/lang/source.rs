@@ -40,6 +40,8 @@ pub struct Source {
     pub name: Arc<str>,
     /// The whole text.
     pub text: Arc<str>,
+    /// Its path among the shipped rules, when it is one of them.
+    pub shipped: Option<&'static str>,
 }
 
 /// All files of one rule set.
@@ -49,8 +51,13 @@ pub struct Sources(Vec<Source>);
 impl Sources {
     /// Adds a file and gives its id.
     pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> SourceId {
+        self.push(Source { name: name.into(), text: text.into(), shipped: None })
+    }
+
+    /// Adds a file with all that is known of it, and gives its id.
+    pub fn push(&mut self, source: Source) -> SourceId {
         let id = SourceId(u32::try_from(self.0.len()).unwrap_or(u32::MAX));
-        self.0.push(Source { name: name.into(), text: text.into() });
+        self.0.push(source);
         id
     }
 

@@ -42,7 +42,16 @@ id! {
     ResetId,
 }
 
+/// What `body` can be.
+pub const BODIES: &[&str] = &["text", "json", "html"];
+
+/// Who can abort an attempt.
+pub const ABORTS: &[&str] = &["user", "host", "deadline"];
+
 impl BucketId {
+    /// The built-in buckets and their names.
+    pub const BUILT_IN: [(&'static str, Self); 2] =
+        [("unclassified", Self::UNCLASSIFIED), ("empty_response", Self::EMPTY_RESPONSE)];
     /// The built-in bucket of an error that no rule matched (D12).
     pub const UNCLASSIFIED: Self = Self(0);
     /// The built-in bucket of an error with nothing to look at (D12).

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use findings::{Findings, Header, Text};
 pub use nearest::Near;
-pub use outcome::{ResetShown, Slot, WindowShown};
+pub use outcome::{ResetShown, Slot, WindowShown, slots};
 pub use trace::{Considered, Hit, Kind, Tested};
 
 use super::{Scratch, Verdict, judge::Judge};
@@ -91,7 +91,7 @@ pub fn explain(table: &Table, signal: &SignalRef<'_>, now: Timestamp) -> Explana
         passed_over: rules_up_to.saturating_sub(looked_at.len()),
         considered: looked_at.into_iter().map(|rule| tracer.rule(rule)).collect(),
         observed: verdict.observed.iter().map(|rule| shown(table, *rule)).collect(),
-        reaction: outcome::slots(table, &verdict),
+        reaction: slots(table, table.reaction(&verdict)),
         reset: outcome::reset(table, &verdict, received_at),
         window: outcome::window(table, &verdict, &evidence, received_at),
         nearest: if verdict.rule.is_none() { nearest::nearest(&tracer, NEAREST) } else { Vec::new() },

@@ -6,7 +6,7 @@ use super::place;
 use crate::{
     classify::Verdict,
     lang::{
-        policy::{CountSlot, DurationSlot, End, Lane, RotateSlot, Scope, WindowSlot},
+        policy::{CountSlot, DurationSlot, End, Lane, Reaction, RotateSlot, Scope, WindowSlot},
         source::Span,
     },
     signal::Evidence,
@@ -64,8 +64,9 @@ pub struct WindowShown {
     pub from_failure: u32,
 }
 
-pub(super) fn slots(table: &Table, verdict: &Verdict) -> Vec<Slot> {
-    let reaction = table.reaction(verdict);
+/// The slots of a reaction of the table's rules, with settings in force.
+#[must_use]
+pub fn slots(table: &Table, reaction: &Reaction) -> Vec<Slot> {
     let slot = |slot, value: String, span: Span| Slot { slot, value, at: place(table, span) };
     let mut slots = vec![
         slot("window", window_words(table, reaction.window.node.as_ref()), reaction.window.span),

@@ -11,7 +11,7 @@ use crate::lang::{
     parser,
     resolve::names,
     shipped,
-    source::{SourceId, Sources, Span, Spanned},
+    source::{Source, SourceId, Sources, Span, Spanned},
 };
 
 /// Most files of one rule set, and most bytes of all of them together.
@@ -96,7 +96,9 @@ impl<'a> Loader<'a> {
         };
         let taken = self.program.sources.iter().any(|(_, s)| *s.name == *place.1);
         let name = if taken { format!("shipped/{}", place.1) } else { place.1.clone() };
-        let source = self.program.sources.add(name, text.clone());
+        let shipped = place.0.then(|| shipped::path(&place.1)).flatten();
+        let source =
+            self.program.sources.push(Source { name: name.into(), text: text.as_str().into(), shipped });
         if let Some(span) = user {
             self.program.used_by.insert(source, span);
         }

@@ -75,6 +75,35 @@ pub const FIELDS: &[&str] = &[
     "wrapper",
 ];
 
+/// Words of closed sets that the grammar holds in one rule: units, lanes, kinds, events.
+pub const CHOICES: &[&str] = &[
+    "agent",
+    "api_key",
+    "auto",
+    "blocked",
+    "compaction",
+    "cooldown",
+    "cron",
+    "date",
+    "deadline",
+    "default",
+    "disable",
+    "duration",
+    "epoch",
+    "host",
+    "hours",
+    "legacy",
+    "milliseconds",
+    "minutes",
+    "model",
+    "oauth",
+    "profile",
+    "reset",
+    "seconds",
+    "token",
+    "user",
+];
+
 /// Whether a name cannot be this word.
 pub fn is_reserved(word: &str) -> bool {
     let more = [

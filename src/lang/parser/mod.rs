@@ -10,6 +10,7 @@ mod expect;
 mod grammar;
 mod keywords;
 pub(super) mod layout;
+pub mod next;
 pub(super) mod report;
 pub(super) mod token;
 mod values;

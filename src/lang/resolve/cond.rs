@@ -14,7 +14,7 @@ use crate::lang::{
     pattern::Pattern,
     resolve::names,
     source::{Span, Spanned},
-    tree::{Cond, Field, LetId, ListId, Op, Phrases, Regex, Test},
+    tree::{ABORTS, BODIES, Cond, Field, LetId, ListId, Op, Phrases, Regex, Test},
 };
 
 /// What kind of values a field has.
@@ -43,8 +43,8 @@ fn sort(field: &Field) -> Sort {
         | Field::Header(_) => Sort::Text,
         Field::Provider | Field::Model => Sort::Id,
         Field::Status | Field::AnyStatus | Field::LeadingNumber => Sort::Number,
-        Field::Body => Sort::Words(&["text", "json", "html"]),
-        Field::Aborted => Sort::Words(&["user", "host", "deadline"]),
+        Field::Body => Sort::Words(BODIES),
+        Field::Aborted => Sort::Words(ABORTS),
     }
 }
 

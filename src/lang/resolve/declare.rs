@@ -67,9 +67,7 @@ pub(super) fn number(count: usize) -> u32 {
 
 impl<'p> Resolver<'p> {
     pub(super) fn declare(&mut self) -> Found<'p> {
-        for (name, id) in
-            [("unclassified", BucketId::UNCLASSIFIED), ("empty_response", BucketId::EMPTY_RESPONSE)]
-        {
+        for (name, id) in BucketId::BUILT_IN {
             self.buckets.built_in(name, id.0);
             self.set.buckets.push(tree::Bucket {
                 name: name.into(),
