@@ -4,6 +4,7 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex},
     task::{Context, Poll},
+    time::Duration,
 };
 
 use pointsman::{
@@ -20,6 +21,9 @@ use pointsman::{
 
 use super::support::*;
 use crate::support::lab;
+
+/// Long enough that the turn has to wait for the store each time.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// A store that always blocks, and remembers how it looked after each batch.
 #[derive(Default)]
@@ -41,9 +45,11 @@ impl Slow {
 
 impl Store for Slow {
     fn view(&self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, StoreError> {
+        std::thread::sleep(PAUSE);
         self.inner.view(query, now)
     }
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError> {
+        std::thread::sleep(PAUSE);
         let mut after = self.after.lock().unwrap();
         let applied = self.inner.apply(batch, now);
         after.push(self.look());
@@ -56,6 +62,7 @@ impl Store for Slow {
         self.inner.remove_profile(id)
     }
     fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError> {
+        std::thread::sleep(PAUSE);
         self.inner.profile(id)
     }
     fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError> {
