@@ -252,6 +252,21 @@ fn c4_oauth_alone_at_first_use() {
 }
 
 #[test]
+fn c4_an_engine_takes_the_legacy_logins_over_at_first_use_only() {
+    use pointsman::{config::Config, host::Engine};
+    let folder = tempfile::tempdir().unwrap();
+    legacy_root(folder.path());
+    let store = std::sync::Arc::new(MemoryStore::new());
+    let engine = || Engine::shipped(&Config::default(), store.clone()).unwrap();
+    let (_, report) = engine().with_legacy_logins(folder.path()).unwrap();
+    assert_eq!(report.unwrap().profiles, ["copilot:default", "google:g@x.org"]);
+    store.remove_profile(&ProfileId("copilot:default".into())).unwrap();
+    let (_, report) = engine().with_legacy_logins(folder.path()).unwrap();
+    assert_eq!(report, None);
+    assert_eq!(look(&*store).profiles.len(), 1, "what was removed stays so");
+}
+
+#[test]
 fn c4_bad_files_are_reported_and_the_others_imported() {
     let folder = tempfile::tempdir().unwrap();
     legacy_root(folder.path());

@@ -267,6 +267,21 @@ fn f4_the_next_candidate_of_the_provider_starts_anew() {
 }
 
 #[test]
+fn c2_a_legacy_name_counts_in_orders_and_pins() {
+    let legacy = || Lab::new("openai/a", &["other/b"]).keys(&["openai:x", "openai:y", "other:z"]);
+    let mut lab = legacy();
+    lab.user_pins("s", "openai-codex:y");
+    assert_eq!(lab.ok().calls(), ["openai/a openai:y"], "the pin");
+    let mut lab = legacy().routing(|routing| {
+        routing.order.insert("openai-codex".into(), vec![id("openai-codex:y"), id("openai:x")]);
+    });
+    assert_eq!(lab.ok().calls(), ["openai/a openai:y"], "the order, and a name in it");
+    let mut lab = Lab::new("openai/a", &["openai-codex/b"]).keys(&["openai:x"]);
+    let turn = lab.turn(|call, _| if call.candidate.model == "a" { fails("t_over") } else { Reply::Ok });
+    assert_eq!(turn.calls(), ["openai/a openai:x", "openai-codex/b openai:x sibling"], "i4: one provider");
+}
+
+#[test]
 fn c5_an_explicit_order_is_kept() {
     let mut lab = alone().routing(|routing| {
         routing.order.insert("acme".into(), vec![id("acme:y"), id("acme:x")]);

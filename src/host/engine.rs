@@ -1,8 +1,11 @@
 //! The engine: rules, config, state and clock, shared by all runs of a process.
 
-use std::sync::{
-    Arc, Mutex, PoisonError, RwLock,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::{
@@ -24,9 +27,11 @@ use crate::{
     run::{Memory, Request, Routing, Run, Step},
     signal::SignalRef,
     state::{
+        import::{FileReport, import_oauth},
+        legacy::same_provider,
         secret::SecretSource,
         store::{Store, StoreError},
-        view::View,
+        view::{View, ViewQuery},
     },
     table::{Table, TableError},
     time::Timestamp,
@@ -140,6 +145,21 @@ impl Engine {
     pub fn with_secrets(mut self, secrets: Arc<dyn SecretSource + Send + Sync>) -> Self {
         self.credentials = Arc::new(Credentials::new(secrets));
         self
+    }
+
+    /// The same, with the logins of the `credentials/oauth.json` below a legacy root. They are taken
+    /// over on first use, that is while no profile is stored; the file stays where it is (C4). What
+    /// was taken and what was not understood comes with it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be read or written.
+    pub fn with_legacy_logins(self, root: &Path) -> Result<(Self, Option<FileReport>), StoreError> {
+        let (store, now) = (self.store(), self.clock.now());
+        if !store.view(&ViewQuery::default(), now)?.profiles.is_empty() {
+            return Ok((self, None));
+        }
+        let report = import_oauth(root, &**store, &same_provider, now)?;
+        Ok((self, report))
     }
 
     /// Takes other rules and lists for the runs that begin from now on; runs under way keep theirs.

@@ -16,7 +16,7 @@ use crate::{
     lang::policy::SelectionSource,
     state::{
         change::Change,
-        legacy::present_name,
+        legacy::{present_name, same_provider},
         model::{Candidate, Pin, ProfileId},
     },
     time::Timestamp,
@@ -134,7 +134,11 @@ impl Run {
             return Role::Primary { alone: self.chain.len() == 1 };
         }
         let mut earlier = self.chain.iter().take(at);
-        if earlier.any(|other| other.provider == candidate.provider) { Role::Sibling } else { Role::Other }
+        if earlier.any(|other| same_provider(&other.provider, &candidate.provider)) {
+            Role::Sibling
+        } else {
+            Role::Other
+        }
     }
 
     /// A fallback is neither what the run started from nor its origin.

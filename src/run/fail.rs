@@ -22,6 +22,7 @@ use crate::{
     signal::Signal,
     state::{
         change::{Change, Failure, NewSecret, Outcome, SelectionKey},
+        legacy::present_name,
         model::{Candidate, Override, ProfileId, Usage, Window},
         transition,
     },
@@ -99,7 +100,7 @@ impl Run {
             summary: preview.clone().unwrap_or_else(|| bucket.name.to_string()),
         });
         if call.is_transient_probe() && !bucket.traits.keeps_probe_slot {
-            self.probed.insert(call.candidate.provider.clone());
+            self.probed.insert(present_name(&call.candidate.provider).to_owned());
         }
         self.note_reason(&call.candidate, &bucket.name);
         self.summary.last_error = Some(signal.clone());

@@ -15,14 +15,14 @@ pub(super) fn seat(policy: &Policy, session: &Session, provider: &str, mut seats
     if pin.by_user {
         let slot = policy.pin_user.as_ref().map(|slot| slot.node).unwrap_or_default();
         if !released(slot, pin, session, &seats) {
-            seats.retain(|seat| seat.profile.as_ref() == Some(&pin.profile));
+            seats.retain(|seat| seat.is(&pin.profile));
         }
         return seats;
     }
     let Some(slot) = &policy.pin_auto else { return seats };
     if !released(slot.node, pin, session, &seats) {
         let first = returns_to(slot.node, pin, &seats).unwrap_or(&pin.profile);
-        if let Some(place) = seats.iter().position(|seat| seat.profile.as_ref() == Some(first)) {
+        if let Some(place) = seats.iter().position(|seat| seat.is(first)) {
             let first = seats.remove(place);
             seats.insert(0, first);
         }
@@ -64,8 +64,7 @@ pub(super) fn pin(
 /// Whether a pin no longer holds. A pin that is blocked for another model only is not released: the
 /// seat's block is about the candidate's model.
 fn released(slot: PinPolicy, pin: &Pin, session: &Session, seats: &[Seat]) -> bool {
-    let blocked =
-        || seats.iter().any(|seat| seat.profile.as_ref() == Some(&pin.profile) && seat.block.is_some());
+    let blocked = || seats.iter().any(|seat| seat.is(&pin.profile) && seat.block.is_some());
     (slot.release_on_compaction && pin.compaction_count != session.compaction_count)
         || (slot.release_on_blocked && blocked())
 }
@@ -73,7 +72,7 @@ fn released(slot: PinPolicy, pin: &Pin, session: &Session, seats: &[Seat]) -> bo
 /// `return when free`: the displaced profile, when it is free and stands earlier in the order.
 fn returns_to<'a>(slot: PinPolicy, pin: &'a Pin, seats: &[Seat]) -> Option<&'a ProfileId> {
     let displaced = pin.displaced.as_ref().filter(|_| slot.return_when_free)?;
-    let find = |id: &ProfileId| seats.iter().find(|seat| seat.profile.as_ref() == Some(id));
+    let find = |id: &ProfileId| seats.iter().find(|seat| seat.is(id));
     let (back, now) = (find(displaced)?, find(&pin.profile)?);
     (back.block.is_none() && back.rank < now.rank).then_some(displaced)
 }

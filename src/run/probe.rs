@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     lang::policy::Lane,
-    state::model::{Candidate, Override},
+    state::{
+        legacy::present_name,
+        model::{Candidate, Override},
+    },
     time::Timestamp,
 };
 
@@ -105,7 +108,7 @@ fn primary(
     alone: bool,
 ) -> Option<Throttle> {
     let slot = scene.table.policy().probe_primary.as_ref()?;
-    let provider = &candidate.provider;
+    let provider = present_name(&candidate.provider);
     let duration = |slot| scene.table.settings().duration(slot, Some(provider));
     let bucket = match block.lane {
         Lane::Disable => {
@@ -125,7 +128,7 @@ fn primary(
             None
         }
     };
-    Some(Throttle { provider: provider.clone(), bucket })
+    Some(Throttle { provider: provider.to_owned(), bucket })
 }
 
 /// I4: a sibling is tried despite the window when the failure looks transient, with the profile that
@@ -137,7 +140,7 @@ fn sibling(
     blocks: &[(usize, &Block)],
 ) -> Option<usize> {
     let slot = scene.table.policy().probe_sibling.as_ref()?;
-    if slot.once_per_provider && used.contains(&candidate.provider) {
+    if slot.once_per_provider && used.contains(present_name(&candidate.provider)) {
         return None;
     }
     let transient = |block: &Block| {

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     lang::policy::SelectionSource,
-    state::model::{Candidate, ProfileId},
+    state::{
+        legacy::same_provider,
+        model::{Candidate, ProfileId},
+    },
 };
 
 /// One turn of a host.
@@ -111,6 +114,14 @@ impl Routing {
             Kind::Image => &agent.image,
         };
         (!list.is_empty()).then_some(list)
+    }
+
+    /// The order of a provider's profiles, also one that stands under its legacy name (C2, C5).
+    #[must_use]
+    pub fn order_of(&self, provider: &str) -> Option<&[ProfileId]> {
+        let by_other_name = || self.order.iter().find(|(of, _)| same_provider(of, provider));
+        let order = self.order.get(provider).or_else(|| by_other_name().map(|(_, order)| order));
+        order.map(Vec::as_slice)
     }
 
     /// The heartbeat's own model: the agent's, else the defaults'.

@@ -51,6 +51,13 @@ pub(super) struct Block {
     pub skips_provider: bool,
 }
 
+impl Seat {
+    /// Whether it is this profile's, also by its legacy name (C2).
+    pub fn is(&self, id: &ProfileId) -> bool {
+        self.profile.as_ref().is_some_and(|profile| profile.same(id, &same_provider))
+    }
+}
+
 impl Scene<'_> {
     /// The seats of a candidate, free ones before blocked ones (C7).
     pub fn seats(&self, candidate: &Candidate) -> Vec<Seat> {
@@ -80,7 +87,7 @@ impl Scene<'_> {
 
     fn sequence(&self, candidate: &Candidate) -> Vec<Seat> {
         let provider = candidate.provider.as_str();
-        let order = self.routing.order.get(provider).map(Vec::as_slice);
+        let order = self.routing.order_of(provider);
         let set = profile_set(provider, order, &self.routing.profiles, &self.view.profiles, &same_provider);
         let blocked =
             |profile: &ProfileView| self.usage(profile).blocked_until(Some(&candidate.model), self.now);

@@ -214,7 +214,7 @@ fn of_profile(profile: &ProfileView, table: &Table, routing: &Routing, seen: &Se
 }
 
 fn listed(id: &ProfileId, provider: &str, routing: &Routing, seen: &Seen) -> bool {
-    let order = routing.order.get(provider).map(Vec::as_slice);
+    let order = routing.order_of(provider);
     let set = profile_set(provider, order, &routing.profiles, &seen.view.profiles, &same_provider);
     set.profiles.iter().any(|there| there.info.id == *id)
 }
