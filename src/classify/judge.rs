@@ -112,9 +112,9 @@ impl<'a> Judge<'a> {
             Some(Atom::Scanned) | None => return false,
             Some(Atom::Expr { gate, mask, expr }) => {
                 gate.is_none_or(|gate| self.holds(gate)) && {
-                    let want = Want::Matches(*expr);
-                    texts(self.evidence, *mask)
-                        .any(|(folded, original)| find(&want, folded, original, &matcher.exprs).is_some())
+                    let mut texts = texts(self.evidence, *mask);
+                    let expr = matcher.exprs.get(*expr);
+                    expr.is_some_and(|expr| texts.any(|(folded, original)| expr.is_in(folded, original)))
                 }
             }
             Some(Atom::Direct(ask)) => direct(ask, self.evidence, table),

@@ -7,6 +7,7 @@ use super::{
     ask::{Ask, ExprId, Want, mask},
     atom::{Atom, AtomId},
     exprs::Exprs,
+    hash::Names,
     index::{Clause, Index, IndexBuilder},
     literals::{Check, Literals, LiteralsBuilder},
     program::{Code, Entry, Step},
@@ -35,7 +36,7 @@ pub(crate) struct ResetProgram {
 }
 
 /// Compiles a checked rule set. `family` gives the family of a provider (folded).
-pub(super) fn compile(rules: &Ruleset, families: &HashMap<String, String>) -> Result<Matcher, TableError> {
+pub(super) fn compile(rules: &Ruleset, families: &Names<String>) -> Result<Matcher, TableError> {
     let mut builder = Builder {
         rules,
         atoms: Vec::new(),

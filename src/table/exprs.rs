@@ -28,6 +28,12 @@ impl Expr {
         self.pattern.literals.as_deref()
     }
 
+    /// Whether it is found in a text, given folded and as it came. Its place costs extra: `get`.
+    pub(crate) fn is_in(&self, folded: &str, original: &str) -> bool {
+        let text = if self.case_sensitive { original } else { folded };
+        self.get().is_some_and(|built| built.is_match(text))
+    }
+
     /// The built expression; `None` when it is too large, and then it matches nothing.
     pub(crate) fn get(&self) -> Option<&meta::Regex> {
         self.built

@@ -1,11 +1,10 @@
 //! Which rules can apply at all: every rule waits for one of a few atoms, and is looked at only when
 //! one of them is true.
 
-use std::collections::HashMap;
-
 use super::{
     ask::{Ask, Want},
     atom::{Atom, AtomId},
+    hash::Names,
 };
 use crate::lang::tree::Field;
 
@@ -80,7 +79,7 @@ pub(crate) struct Index {
     /// Awaited atoms that hold at a status, by status.
     by_status: Vec<Vec<AtomId>>,
     /// Awaited atoms that hold for a provider, by its family.
-    by_provider: HashMap<String, Vec<AtomId>>,
+    by_provider: Names<Vec<AtomId>>,
     /// Other awaited atoms that the scan does not set: looked at each time.
     pub(crate) active: Vec<AtomId>,
 }
@@ -115,7 +114,7 @@ const STATUSES: u32 = 1_000;
 
 pub(super) struct IndexBuilder<'a> {
     pub(super) atoms: &'a [Atom],
-    pub(super) families: &'a HashMap<String, String>,
+    pub(super) families: &'a Names<String>,
 }
 
 impl IndexBuilder<'_> {

@@ -17,8 +17,6 @@ pub(crate) use compile::Matcher;
 pub use error::TableError;
 pub use settings::{InForce, NoSettings, Origin, SettingSource, Settings};
 
-use std::collections::HashMap;
-
 use crate::{
     lang::tree::Ruleset,
     signal::{Evidence, Normaliser, SignalRef},
@@ -34,7 +32,7 @@ pub struct Table {
     rules: Ruleset,
     settings: Settings,
     /// Folded provider id → family.
-    families: HashMap<String, String>,
+    families: hash::Names<String>,
     hash: u64,
     matcher: Matcher,
     normaliser: Normaliser,

@@ -1,8 +1,8 @@
 //! What the interpreter reads from a table: buckets, reactions, schedules, families, policy.
 
-use std::{borrow::Cow, collections::HashMap, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
-use super::{Settings, Table};
+use super::{Settings, Table, hash::Names};
 use crate::{
     classify::Verdict,
     lang::{
@@ -127,8 +127,8 @@ impl Table {
     }
 }
 
-pub(super) fn families(aliases: &[Alias]) -> HashMap<String, String> {
-    let mut families = HashMap::new();
+pub(super) fn families(aliases: &[Alias]) -> Names<String> {
+    let mut families = Names::default();
     for alias in aliases {
         let family = alias.family.to_lowercase();
         for member in alias.members.iter().map(|member| member.to_lowercase()).chain([family.clone()]) {

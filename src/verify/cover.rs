@@ -42,7 +42,7 @@ pub(super) fn prepared(set: &Ruleset, cond: &Cond) -> Cond {
                 Op::StartsWith(part) => Op::StartsWith(one(part, fold(part))),
                 other => other.clone(),
             };
-            Cond::Test(Test { op, ..test.clone() })
+            Cond::Test(Test { field: test.field.clone(), op, span: test.span })
         }
     }
 }
@@ -167,7 +167,7 @@ impl Prover {
 /// A test that holds when one of several does, as those several.
 fn split(cond: &Cond) -> Option<Vec<Cond>> {
     let Cond::Test(test) = cond else { return None };
-    let with = |op: Op| Cond::Test(Test { op, ..test.clone() });
+    let with = |op: Op| Cond::Test(Test { field: test.field.clone(), op, span: test.span });
     match &test.op {
         Op::In(values) if values.len() > 1 => {
             Some(values.iter().map(|value| with(Op::In(vec![value.clone()]))).collect())

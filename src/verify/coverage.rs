@@ -210,7 +210,7 @@ impl Branches {
         }
         for phrase in entries {
             let op = Op::Has(Quantifier::Any, Phrases::Inline(vec![phrase.clone()]));
-            let cond = Cond::Test(Test { op, ..test.clone() });
+            let cond = Cond::Test(Test { field: test.field.clone(), op, span: test.span });
             self.add(Key { span: phrase.span, entry }, cond, user);
         }
     }
