@@ -267,7 +267,13 @@ fn whole(number: f64) -> Option<u16> {
 /// The text of a JSON string whose syntax has been checked. Half a surrogate pair, as cut texts
 /// have it, becomes U+FFFD.
 fn unescape(inner: &str) -> Cow<'_, str> {
-    let Some((head, mut rest)) = inner.split_once('\\') else { return Cow::Borrowed(inner) };
+    // Most texts have none, and are searched faster than `split_once` does.
+    let first = memchr::memchr(b'\\', inner.as_bytes());
+    let Some((head, Some(mut rest))) =
+        first.and_then(|at| inner.split_at_checked(at)).map(|(head, tail)| (head, tail.strip_prefix('\\')))
+    else {
+        return Cow::Borrowed(inner);
+    };
     let mut out = String::with_capacity(inner.len());
     out.push_str(head);
     loop {

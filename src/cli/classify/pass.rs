@@ -77,7 +77,9 @@ impl<'t> Pass<'t> {
             if line.bytes.trim_ascii().is_empty() {
                 continue;
             }
-            let text = String::from_utf8_lossy(line.bytes);
+            // The check alone is faster than the mending, and nearly always enough.
+            let text = std::str::from_utf8(line.bytes)
+                .map_or_else(|_| String::from_utf8_lossy(line.bytes), std::borrow::Cow::Borrowed);
             if raw {
                 let signal = SignalRef { provider, model, message: Some(&text), ..SignalRef::default() };
                 self.answer(None, line.number, signal, out)?;
