@@ -43,6 +43,7 @@ mod scenarios;
 mod sdk;
 #[cfg(all(feature = "sqlite", feature = "tokio"))]
 mod secrets;
+mod seeded;
 mod shipped_rules;
 mod signal;
 mod state;
