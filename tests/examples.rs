@@ -89,11 +89,18 @@ fn a_case_may_expect_a_reset_time() {
 
 #[test]
 fn coverage_is_never_rounded_up() {
-    let share = |reached, total| verify::coverage::Share { reached, total }.percent();
-    assert_eq!(share(199, 200), 99);
-    assert_eq!(share(200, 200), 100);
-    assert_eq!(share(1, 3), 33);
-    assert_eq!(share(0, 0), 100);
+    let share = |reached, total| verify::coverage::Share { reached, total };
+    let percent = |reached, total| share(reached, total).percent();
+    assert_eq!(percent(99_999, 100_000), "99.99");
+    assert_eq!([percent(199, 200), percent(200, 200), percent(0, 0)], ["99.5", "100", "100"]);
+    assert_eq!(
+        [percent(1, 3), percent(1, 8), percent(201, 20_000), percent(1, 100_000)],
+        ["33.33", "12.5", "1", "0"]
+    );
+    for total in [1, 7, 100, 10_000, 123_457] {
+        assert!(share(total - 1, total).hundredths() < 10_000);
+        assert_eq!(share(total, total).hundredths(), 10_000);
+    }
 }
 
 #[test]
@@ -105,7 +112,7 @@ fn coverage_names_rules_entries_and_branches() {
     assert_eq!((coverage.rules.reached, coverage.rules.total), (2, 3));
     assert_eq!((coverage.entries.reached, coverage.entries.total), (1, 2));
     assert_eq!((coverage.branches.reached, coverage.branches.total), (1, 2));
-    assert_eq!(coverage.least(), 50);
+    assert_eq!(coverage.least(), 5_000);
     let what: Vec<&str> = coverage.unreached.iter().map(|u| u.what.as_str()).collect();
     assert_eq!(what, ["entry `weekly limit`", "branch `text has \"slow down\"`", "rule `dark`"]);
 }

@@ -38,7 +38,7 @@ pub(super) fn read(
 ) -> Result<u64, Failure> {
     let (reader, unreadable) = Input::open(Some(path), world)?.into_parts();
     let mut lines = Lines::new(reader);
-    let mut progress = Progress::new(world, "errors");
+    let mut progress = Progress::before_results(world, "errors");
     let mut failed = 0;
     loop {
         let line = match lines.next(|| Ok(())) {

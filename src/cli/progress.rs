@@ -19,9 +19,17 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Starts counting.
+    /// Starts counting while results go out.
     pub(super) fn new(world: &'a World, what: &'static str) -> Self {
-        let on = world.stderr_terminal && !world.stdout_terminal;
+        Self::when(world.stderr_terminal && !world.stdout_terminal, world, what)
+    }
+
+    /// Starts counting for work whose results come at its end.
+    pub(super) fn before_results(world: &'a World, what: &'static str) -> Self {
+        Self::when(world.stderr_terminal, world, what)
+    }
+
+    fn when(on: bool, world: &'a World, what: &'static str) -> Self {
         Self { world, what, shown_at: on.then(|| world.now()), wait: 1000, visible: false }
     }
 

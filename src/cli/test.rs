@@ -30,8 +30,8 @@ pub(super) struct Args {
     #[arg(long)]
     coverage: bool,
     /// With --coverage: fail when rules, entries or branches are reached less than this
-    #[arg(long, value_name = "PERCENT", requires = "coverage", value_parser = clap::value_parser!(u8).range(0..=100))]
-    min: Option<u8>,
+    #[arg(long, value_name = "PERCENT", requires = "coverage", value_parser = hundredths)]
+    min: Option<usize>,
     /// How the outcome is printed
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -64,8 +64,17 @@ pub(super) fn run(
         Format::Human => human(&table, &tested, reached.as_ref(), world, out)?,
         Format::Json => json_lines(&table, &tested, reached.as_ref(), out)?,
     }
-    let enough = reached.is_none_or(|reached| reached.least() >= args.min.unwrap_or(0).into());
+    let enough = reached.is_none_or(|reached| reached.least() >= args.min.unwrap_or(0));
     Ok(Outcome::of(tested.passed() && enough))
+}
+
+/// A share in percent, with up to two places, as hundredths of a percent.
+fn hundredths(text: &str) -> Result<usize, String> {
+    let (whole, places) = text.split_once('.').unwrap_or((text, "00"));
+    let digits = format!("{whole}{places:0<2}");
+    let is_number = !whole.is_empty() && !places.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let share = digits.parse().ok().filter(|share| is_number && places.len() <= 2 && *share <= 10_000);
+    share.ok_or_else(|| "write a number from 0 to 100, such as `90` or `99.5`".to_owned())
 }
 
 fn human(
@@ -113,7 +122,11 @@ fn json_lines(
     }
     let mut end = json!({ "cases": tested.cases, "failed": tested.failures.len() });
     if let (Some(reached), Some(end)) = (reached, end.as_object_mut()) {
-        let share = |share: Share| json!({ "reached": share.reached, "total": share.total });
+        let share = |share: Share| {
+            // A number as it is written: 99.99 has no exact binary form.
+            let percent: Option<serde_json::Number> = share.percent().parse().ok();
+            json!({ "reached": share.reached, "total": share.total, "percent": percent })
+        };
         let unreached = reached.unreached.iter();
         let unreached =
             unreached.map(|place| json!({ "at": sources.locate(place.span), "what": place.what }));

@@ -27,10 +27,21 @@ pub struct Share {
 }
 
 impl Share {
-    /// In percent, rounded down: 100 means all. Of nothing, all is reached.
+    /// In hundredths of a percent, rounded down: 10,000 means all. Of nothing, all is reached.
     #[must_use]
-    pub fn percent(self) -> usize {
-        (self.reached * 100).checked_div(self.total).unwrap_or(100)
+    pub fn hundredths(self) -> usize {
+        (self.reached * 10_000).checked_div(self.total).unwrap_or(10_000)
+    }
+
+    /// In percent with at most two places, rounded down: `99.99`, `50`, `100`.
+    #[must_use]
+    pub fn percent(self) -> String {
+        let (whole, rest) = (self.hundredths() / 100, self.hundredths() % 100);
+        match (rest / 10, rest % 10) {
+            (0, 0) => whole.to_string(),
+            (tenths, 0) => format!("{whole}.{tenths}"),
+            _ => format!("{whole}.{rest:02}"),
+        }
     }
 }
 
@@ -57,10 +68,11 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The lowest of the three shares, in percent, rounded down; for `--min`.
+    /// The lowest of the three shares, in hundredths of a percent, rounded down; for `--min`.
     #[must_use]
     pub fn least(&self) -> usize {
-        [self.rules, self.entries, self.branches].into_iter().map(Share::percent).min().unwrap_or(100)
+        let shares = [self.rules, self.entries, self.branches];
+        shares.into_iter().map(Share::hundredths).min().unwrap_or(10_000)
     }
 }
 

@@ -1,0 +1,77 @@
+//! `pointsman diff` of two rule sets over as many distinct errors as wanted, as a whole process: time,
+//! and memory that does not grow with the corpus.
+//!
+//! `cargo bench --bench diff`; another number of errors: `cargo bench --bench diff -- 100000`
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a bench measures with the clock, prints, and may fail so"
+)]
+
+use std::{
+    fs,
+    io::{Read, Write},
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+#[path = "support/lines.rs"]
+mod lines;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_pointsman");
+
+/// Lines that are made and written at a time.
+const BATCH: usize = 10_000;
+
+/// What an operator may have changed: a rule of their own, one that is gone, a schedule, a list.
+const NEW: &str = "language 1
+rule patience -> overloaded when text has \"please try again\" and status in [500..599]
+  example status 500 message \"Please try again\"
+use default
+drop rule prompt_too_long
+replace backoff short = steps 30s, 2m
+extend usage_window_words with [\"fortnightly\"]
+";
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let new = folder.path().join("new.rules");
+    fs::write(&new, NEW).unwrap();
+    let asked = std::env::args().skip(1).find_map(|arg| arg.parse().ok());
+    for count in asked.map_or(vec![10_000, 100_000, 1_000_000], |count| vec![count]) {
+        let (time, peak, last) = diff(&new, count);
+        println!("diff {count:>9} errors {:>7.2} s  peak {peak}  {last}", time.as_secs_f64());
+    }
+}
+
+/// Time from the first error in to the difference out, the making of lines left out; peak memory;
+/// the last line printed.
+fn diff(new: &Path, count: usize) -> (Duration, String, String) {
+    let mut command = Command::new(BINARY);
+    command.args(["diff", "shipped"]).arg(new).args(["--corpus", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = lines::Lines::new();
+    let mut text = String::new();
+    let mut time = Duration::ZERO;
+    for _ in 0..count / BATCH {
+        text.clear();
+        lines.write(BATCH, &mut text);
+        let start = Instant::now();
+        input.write_all(text.as_bytes()).unwrap();
+        time += start.elapsed();
+    }
+    let start = Instant::now();
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
+    drop(input);
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    time += start.elapsed();
+    assert!(child.wait().unwrap().success());
+    let last = said.lines().rfind(|line| line.contains("judged differently"));
+    (time, peak.to_owned(), last.unwrap_or_default().to_owned())
+}
