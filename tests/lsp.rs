@@ -544,3 +544,26 @@ fn shipped_files_are_shown_as_read_only_copies() {
     let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/main.rules");
     assert_eq!(std::fs::read(file).unwrap(), std::fs::read(known).unwrap());
 }
+
+/// Completion, and the colours of editors, know every word of the grammar.
+#[test]
+fn every_word_of_the_grammar_is_known_to_completion_and_colours() {
+    let root = crate::support::root();
+    let grammar = std::fs::read_to_string(root.join("grammar/rules.pest")).unwrap();
+    let colours = std::fs::read_to_string(root.join("editors/rules.tmLanguage.json")).unwrap();
+    let known = pointsman::lang::parser::next::all_words();
+    let coloured: Vec<&str> = colours.split(|c: char| !c.is_ascii_lowercase() && c != '_').collect();
+    let rules = grammar.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let quoted = rules.flat_map(|line| line.split('"').skip(1).step_by(2));
+    let mut words: Vec<&str> =
+        quoted.filter(|word| word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')).collect();
+    // Units of durations, the flag of expressions, and signs of names.
+    words.retain(|word| !["", "ms", "s", "m", "h", "d", "c", "_"].contains(word));
+    words.sort_unstable();
+    words.dedup();
+    assert!(words.len() > 150, "{}", words.len());
+    for word in words {
+        assert!(known.contains(&word), "`{word}` is not known to completion");
+        assert!(coloured.contains(&word), "`{word}` has no colour");
+    }
+}
