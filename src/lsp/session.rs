@@ -239,7 +239,8 @@ impl<'a> Session<'a> {
     fn completion(&mut self, at: &TextDocumentPositionParams) -> Option<CompletionResponse> {
         let (path, document) = self.workspace.documents.named(&at.text_document.uri)?;
         let text = document.text.clone();
-        let analysis = self.workspace.set_of(&path);
+        // While somebody types, words at once are worth more than the very latest names.
+        let analysis = self.workspace.last_set_of(&path);
         let (items, whole) = complete::complete(&analysis, &text, position::offset(&text, at.position));
         Some(CompletionResponse::List(CompletionList { is_incomplete: !whole, items }))
     }

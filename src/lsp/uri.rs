@@ -1,6 +1,9 @@
 //! `file:` URIs and paths.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
 
 use lsp_types::Uri;
 
@@ -43,7 +46,7 @@ pub fn of(path: &Path) -> Option<Uri> {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             uri.push(char::from(byte));
         } else {
-            uri.push_str(&format!("%{byte:02X}"));
+            let _ = write!(uri, "%{byte:02X}");
         }
     }
     uri.parse().ok()

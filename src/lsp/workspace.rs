@@ -78,6 +78,17 @@ impl<'a> Workspace<'a> {
         self.set(path)
     }
 
+    /// Like [`Self::set_of`], but as it was last looked at: at once, and perhaps a few edits old.
+    pub fn last_set_of(&mut self, path: &Path) -> Arc<Analysis> {
+        let roots = self.candidates(path).into_iter().chain([path.to_owned()]);
+        let known =
+            roots.filter_map(|root| self.sets.get(&root)).find(|set| set.analysis.source_at(path).is_some());
+        match known {
+            Some(set) => set.analysis.clone(),
+            None => self.set_of(path),
+        }
+    }
+
     /// The rule sets of all open documents, each once.
     pub fn open_sets(&mut self) -> Vec<Arc<Analysis>> {
         let paths: Vec<PathBuf> = self.documents.iter().map(|(path, _)| path.clone()).collect();

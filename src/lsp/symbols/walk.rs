@@ -52,39 +52,40 @@ impl Walk {
             self.uses(Kind::Code, &allow.code);
         }
         let doc = || statement.doc.as_ref().map(|doc| doc.node.clone());
-        let declares = |walk: &mut Self, kind, name: &Name| {
+        let named = |walk: &mut Self, kind, name: &Name| {
             walk.push(kind, role, name.node.clone(), name.span, doc(), statement.span);
         };
         match &statement.kind {
-            StatementKind::Bucket(d) => declares(self, Kind::Bucket, &d.name),
-            StatementKind::Alias(d) => declares(self, Kind::Alias, &d.name),
-            StatementKind::List(d) => declares(self, Kind::List, &d.name),
+            StatementKind::Bucket(d) => named(self, Kind::Bucket, &d.name),
+            StatementKind::Alias(d) => named(self, Kind::Alias, &d.name),
+            StatementKind::List(d) => named(self, Kind::List, &d.name),
             StatementKind::Let(d) => {
-                declares(self, Kind::Let, &d.name);
+                named(self, Kind::Let, &d.name);
                 self.cond(&d.cond);
             }
-            StatementKind::Setting(d) => declares(self, Kind::Setting, &d.name),
+            StatementKind::Setting(d) => named(self, Kind::Setting, &d.name),
             StatementKind::Backoff(d) => {
-                declares(self, Kind::Backoff, &d.name);
+                named(self, Kind::Backoff, &d.name);
                 match &d.growth {
                     Growth::Steps(steps) => steps.iter().for_each(|step| self.duration(step)),
                     Growth::Doubling { from, up_to } => {
-                        [from, up_to].into_iter().for_each(|s| self.duration(s))
+                        self.duration(from);
+                        self.duration(up_to);
                     }
                 }
             }
             StatementKind::Reset(d) => {
-                declares(self, Kind::Reset, &d.name);
+                named(self, Kind::Reset, &d.name);
                 d.when.iter().for_each(|cond| self.cond(cond));
                 d.trusted.iter().for_each(|slot| self.duration(slot));
             }
-            StatementKind::Rule(rule) => {
+            StatementKind::Rule(declared) => {
                 let name = match block {
-                    Some(block) => format!("{block}.{}", rule.name.node),
-                    None => rule.name.node.clone(),
+                    Some(block) => format!("{block}.{}", declared.name.node),
+                    None => declared.name.node.clone(),
                 };
-                self.push(Kind::Rule, role, name, rule.name.span, doc(), rule.head);
-                self.rule(rule);
+                self.push(Kind::Rule, role, name, declared.name.span, doc(), declared.head);
+                self.rule(declared);
             }
             StatementKind::Group(d) => {
                 self.push(Kind::Block, role, d.name.node.clone(), d.name.span, doc(), d.head);
@@ -154,7 +155,9 @@ impl Walk {
             Expectation::Verdict { case, bucket, by, .. } => {
                 self.case(case);
                 self.uses(Kind::Bucket, bucket);
-                by.iter().for_each(|path| self.rule_path(path));
+                if let Some(path) = by {
+                    self.rule_path(path);
+                }
             }
             Expectation::Backoff { backoff, .. } => self.uses(Kind::Backoff, backoff),
         }
@@ -185,7 +188,9 @@ impl Walk {
                 DropKind::Test => {}
             },
             Edit::Replace { block, statement } => {
-                block.iter().for_each(|block| self.uses(Kind::Block, block));
+                if let Some(block) = block {
+                    self.uses(Kind::Block, block);
+                }
                 let block = block.as_ref().map(|block| block.node.as_str());
                 self.statement(statement, block, Role::Replaces);
             }
@@ -221,9 +226,9 @@ impl Walk {
                 budget.elapsed.iter().for_each(|slot| self.duration(slot));
             }
             PolicyForm::SkipCache(cache) => {
-                [&cache.for_, &cache.at_least, &cache.at_most]
-                    .into_iter()
-                    .for_each(|slot| self.duration(slot));
+                for slot in [&cache.for_, &cache.at_least, &cache.at_most] {
+                    self.duration(slot);
+                }
             }
             PolicyForm::SdkRetry(sdk) => self.duration(&sdk.at_most),
             PolicyForm::OnSuccess(_)
