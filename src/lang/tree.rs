@@ -466,6 +466,7 @@ pub struct TestBlock {
 }
 
 /// One line of a `test` block.
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are verdicts")]
 #[derive(Clone, Debug)]
 pub enum Expectation {
     /// `… -> bucket [by RULE]`.

@@ -54,7 +54,7 @@ fn examples(set: &Ruleset, out: &mut Diagnostics) {
     let tested: HashSet<RuleId> = verdicts
         .filter_map(|case| match case {
             Expectation::Verdict { by, .. } => *by,
-            _ => None,
+            Expectation::Backoff { .. } => None,
         })
         .collect();
     for (id, rule) in (0u32..).map(RuleId).zip(&set.rules) {
