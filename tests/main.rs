@@ -26,6 +26,7 @@ mod grammar;
 #[cfg(feature = "tokio")]
 mod host;
 mod import;
+mod inbox;
 mod lints;
 #[cfg(feature = "lsp")]
 mod lsp;

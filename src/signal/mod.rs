@@ -19,4 +19,5 @@ pub(crate) use fold::fold_into;
 pub use input::{Aborted, Headers, Signal, SignalRef, Texts};
 pub(crate) use mask::mask;
 pub use normalise::{Normaliser, TEXT_LIMIT};
+pub(crate) use stable::places;
 pub use stable::{fingerprint, stretches};

@@ -43,7 +43,12 @@ pub fn fingerprint(evidence: &Evidence) -> String {
 /// `model` (empty: unknown), cut at the ends of sentences. Each begins and ends with a letter.
 #[must_use]
 pub fn stretches<'t>(text: &'t str, model: &str) -> Vec<&'t str> {
-    let mut found = Found { text, open: None, out: Vec::new() };
+    places(text, model).into_iter().filter_map(|place| text.get(place)).collect()
+}
+
+/// Where [`stretches`] lie in the text.
+pub(crate) fn places(text: &str, model: &str) -> Vec<Range<usize>> {
+    let mut found = Found::default();
     let mut at = 0;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         if let Some(length) = quotation(text, at) {
@@ -72,13 +77,13 @@ pub fn stretches<'t>(text: &'t str, model: &str) -> Vec<&'t str> {
     found.out
 }
 
-struct Found<'t> {
-    text: &'t str,
+#[derive(Default)]
+struct Found {
     open: Option<Range<usize>>,
-    out: Vec<&'t str>,
+    out: Vec<Range<usize>>,
 }
 
-impl Found<'_> {
+impl Found {
     fn add(&mut self, word: Range<usize>) {
         match &mut self.open {
             Some(open) => open.end = word.end,
@@ -87,9 +92,7 @@ impl Found<'_> {
     }
 
     fn close(&mut self) {
-        if let Some(stretch) = self.open.take().and_then(|open| self.text.get(open)) {
-            self.out.push(stretch);
-        }
+        self.out.extend(self.open.take());
     }
 }
 

@@ -8,6 +8,7 @@ mod examples;
 mod shadow;
 mod slots;
 pub mod snapshot;
+pub mod suggest;
 
 pub use coverage::{Coverage, coverage};
 pub use examples::{Report, run, signal};

@@ -41,6 +41,13 @@ pub(super) fn covered(set: &Ruleset) -> Vec<Diagnostic> {
     out
 }
 
+/// Whether the first rule provably covers a later one.
+pub(super) fn first_covers(set: &Ruleset) -> bool {
+    let Some((first, rest)) = set.rules.split_first() else { return false };
+    let (prover, holds) = (Prover::new(set, MAX_STEPS), conjunction(set, first));
+    rest.iter().any(|later| prover.implies(&conjunction(set, later), &holds))
+}
+
 /// An `otherwise` outside of blocks covers whatever follows, and has its own report.
 fn closes(rule: &Rule) -> bool {
     rule.otherwise && rule.block.is_none()

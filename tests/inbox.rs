@@ -1,0 +1,7 @@
+//! Errors that no rule matched: what is kept of them, and drafts of rules for them.
+
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail so")]
+
+mod drafts;
+mod kept;
+mod variants;
