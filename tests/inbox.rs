@@ -3,5 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail so")]
 
 mod drafts;
+#[cfg(feature = "sqlite")]
 mod kept;
 mod variants;
+#[cfg(feature = "cli")]
+mod way;

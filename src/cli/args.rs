@@ -15,7 +15,7 @@ use super::{
     escape::shown_lines,
     explain,
     failure::{Failure, Outcome},
-    fmt, import, man, profiles, rules, session, simulate, snapshot, status, test,
+    fmt, import, inbox, man, profiles, rules, session, simulate, snapshot, status, test,
     world::World,
 };
 
@@ -55,6 +55,7 @@ enum Command {
     Profiles(profiles::Args),
     Session(session::Args),
     Import(import::Args),
+    Inbox(inbox::Args),
     #[cfg(feature = "lsp")]
     Lsp(lsp::Args),
     Completions(completions::Args),
@@ -114,6 +115,7 @@ fn run(args: &Args, world: &World, out: &mut dyn std::io::Write) -> Result<Outco
         Command::Profiles(args) => profiles::run(args, global, world, out),
         Command::Session(args) => session::run(args, global, world, out),
         Command::Import(args) => import::run(args, global, world, out),
+        Command::Inbox(args) => inbox::run(args, global, world, out),
         #[cfg(feature = "lsp")]
         Command::Lsp(args) => lsp::run(args, world, out),
         Command::Completions(args) => completions::run(args, out),

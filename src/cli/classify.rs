@@ -11,6 +11,7 @@ use super::{
     flags::ErrorFlags,
     input::Input,
     jsonl, rulebook,
+    statefile::StateArgs,
     world::World,
 };
 use crate::time::Timestamp;
@@ -45,6 +46,11 @@ pub(super) struct Args {
     format: Option<Format>,
     #[command(flatten)]
     error: ErrorFlags,
+    /// Keep errors that no rule matched in the inbox of the state file, and count what each rule decides
+    #[arg(long)]
+    record: bool,
+    #[command(flatten)]
+    state: StateArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -69,7 +75,8 @@ pub(super) fn run(
         Some(format) => format == Format::Human,
         None => world.stdout_terminal,
     };
-    let mut pass = pass::Pass::new(&table, args.now, human, world);
+    let store = if args.record { Some(args.state.open(world)?) } else { None };
+    let mut pass = pass::Pass::new(&table, args.now, human, world, store);
     if let Some(signal) = one {
         pass.one(&signal, out)?;
     } else {

@@ -28,6 +28,7 @@ mod diff;
 mod explain;
 mod fmt;
 mod import;
+mod inbox;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod man;

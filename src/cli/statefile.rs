@@ -65,6 +65,15 @@ impl StateArgs {
         open(&path)
     }
 
+    /// Opens the file for reading, if there is one.
+    pub(super) fn reader(&self, world: &World) -> Result<Option<SqliteStore>, Failure> {
+        let path = self.path(world)?;
+        if !path.exists() {
+            return Ok(None);
+        }
+        Ok(Some(SqliteStore::open_read_only(&path)?))
+    }
+
     /// Looks at the state without changing it, with `session` in the view. No file is an empty state.
     /// A file that is later than the clock (a simulation ran ahead) is seen from its latest moment.
     pub(super) fn look(&self, session: Option<&str>, world: &World) -> Result<Seen, Failure> {

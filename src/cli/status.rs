@@ -2,6 +2,7 @@
 
 mod gather;
 mod human;
+mod rules;
 
 use std::{io::Write, path::PathBuf};
 
@@ -50,7 +51,8 @@ pub(super) fn run(
     let table = rulebook::load_with(global, &config, &env, world)?;
     let seen = args.state.look(args.session.as_deref(), world)?;
     let agent = Some(args.state.agent.as_str());
-    let status = gather::gather(&table, &config, &seen, args.session.as_deref(), agent);
+    let rules = rules::of(&table, global.rules.as_deref(), &args.state, seen.now, world)?;
+    let status = gather::gather(&table, &config, &seen, args.session.as_deref(), agent, rules);
     match args.format {
         ViewFormat::Json => {
             serde_json::to_writer(&mut *out, &status).map_err(std::io::Error::from)?;

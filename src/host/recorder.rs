@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::{
     classify::{Scratch, Verdict},
-    signal::{SignalRef, fingerprint},
+    signal::{Evidence, SignalRef, fingerprint},
     state::{
-        inbox::Notes,
+        inbox::{Notes, Sample},
         store::{Store, StoreError},
     },
     table::Table,
@@ -20,6 +20,7 @@ const WAITS: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub struct Recorder {
     scratch: Scratch,
+    evidence: Evidence,
     notes: Notes,
     stored_at: Option<Timestamp>,
 }
@@ -57,7 +58,10 @@ impl Recorder {
             None if scratch.evidence().is_empty() => {}
             None => {
                 let bucket = &table.bucket(verdict.bucket).name;
-                self.notes.unmatched(fingerprint(scratch.evidence()), bucket, signal, now);
+                let sample = Sample::of(signal);
+                // What tells errors apart is stored as well, so it is made of what may be.
+                table.normalise(&sample.signal().as_ref(), &mut self.evidence);
+                self.notes.unmatched(fingerprint(&self.evidence), bucket, sample, now);
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::{
     config::Config,
     lang::{
         check,
-        diagnostic::{Diagnostic, Diagnostics, Severity},
+        diagnostic::{Diagnostics, Severity},
         load,
         source::{Sources, Span},
     },
@@ -41,18 +41,15 @@ pub enum ReloadError {
 
 /// The first problem with its place, and how many more there are.
 fn first(found: &Diagnostics, sources: &Sources) -> String {
-    let Some(first) = found.iter().find(is_error).or_else(|| found.iter().next()) else {
+    let errors = || found.iter().filter(|found| found.severity() == Severity::Error);
+    let Some(first) = errors().next().or_else(|| found.iter().next()) else {
         return "the rules do not load".to_owned();
     };
-    let more = match found.iter().filter(is_error).count().max(1) {
+    let more = match errors().count().max(1) {
         1 => String::new(),
         n => format!(" (and {} more; `pointsman check` shows all)", n - 1),
     };
     format!("{}: {}{more}", place(sources, first.span()), first.message)
-}
-
-fn is_error(found: &&Diagnostic) -> bool {
-    found.severity() == Severity::Error
 }
 
 fn place(sources: &Sources, span: Span) -> String {

@@ -195,12 +195,12 @@ impl Notes {
     }
 
     /// Notes an error that no rule matched.
-    pub fn unmatched(&mut self, fingerprint: String, bucket: &str, signal: &SignalRef<'_>, now: Timestamp) {
+    pub fn unmatched(&mut self, fingerprint: String, bucket: &str, sample: Sample, now: Timestamp) {
         if let Some(there) = self.unmatched.get_mut(&fingerprint) {
             there.count += 1;
             there.last_at = there.last_at.max(now);
         } else if self.unmatched.len() < ENTRIES {
-            let (sample, bucket) = (Sample::of(signal), bucket.to_owned());
+            let bucket = bucket.to_owned();
             self.unmatched.insert(fingerprint, New { sample, bucket, count: 1, first_at: now, last_at: now });
         } else {
             self.dropped += 1;

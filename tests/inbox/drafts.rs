@@ -151,7 +151,8 @@ fn faults(row: &Row, rows: &[Row], dropped: &[String]) -> (String, Vec<String>) 
             faults.push(format!("{} moves from {} to {}", other.id, before.0, after.0));
         }
     }
-    if draft.text.contains(|c: char| c.is_ascii_digit()) {
+    let provider = row.signal.provider.clone().unwrap_or_default();
+    if draft.text.replace(&provider, "").contains(|c: char| c.is_ascii_digit()) {
         faults.push("it holds a number".to_owned());
     }
     if draft.phrases.iter().any(|phrase| phrase.chars().count() > 60) {

@@ -14,7 +14,9 @@ use crate::{
         progress::Progress,
         world::World,
     },
+    host::Recorder,
     signal::{Signal, SignalRef},
+    state::{sqlite::SqliteStore, store::StoreError},
     table::Table,
     time::Timestamp,
 };
@@ -29,7 +31,20 @@ pub(super) struct Pass<'t> {
     now: Option<Timestamp>,
     world: &'t World,
     sink: Sink<'t>,
+    record: Option<Record>,
     fine: bool,
+}
+
+/// Where errors are kept, with `--record`.
+struct Record {
+    recorder: Recorder,
+    store: SqliteStore,
+}
+
+impl Record {
+    fn store(&mut self) -> Result<(), StoreError> {
+        self.recorder.flush(&self.store)
+    }
 }
 
 /// Where answers go.
@@ -39,14 +54,21 @@ enum Sink<'t> {
 }
 
 impl<'t> Pass<'t> {
-    /// `now` is the clock of lines that bring none.
-    pub(super) fn new(table: &'t Table, now: Option<Timestamp>, human: bool, world: &'t World) -> Self {
+    /// `now` is the clock of lines that bring none; `store` keeps what no rule matched.
+    pub(super) fn new(
+        table: &'t Table,
+        now: Option<Timestamp>,
+        human: bool,
+        world: &'t World,
+        store: Option<SqliteStore>,
+    ) -> Self {
         let sink = if human {
             Sink::Human(Box::new(Human::new(table, world)))
         } else {
             Sink::Json { answers: Answers::new(table), buffer: Vec::with_capacity(FULL + 4096) }
         };
-        Self { table, scratch: Scratch::default(), now, world, sink, fine: true }
+        let record = store.map(|store| Record { recorder: Recorder::new(), store });
+        Self { table, scratch: Scratch::default(), now, world, sink, record, fine: true }
     }
 
     /// One error.
@@ -67,7 +89,14 @@ impl<'t> Pass<'t> {
         let mut progress = Progress::new(self.world, "lines");
         loop {
             // A read may wait for the next error of a live log: what is known is shown first.
-            let line = match lines.next(|| self.sink.write(out).and_then(|()| out.flush())) {
+            let told = |record: &mut Option<Record>, sink: &mut Sink<'t>, out: &mut dyn Write| {
+                if let Some(record) = record {
+                    // What cannot be stored now may be at the end.
+                    drop(record.store());
+                }
+                sink.write(out).and_then(|()| out.flush())
+            };
+            let line = match lines.next(|| told(&mut self.record, &mut self.sink, out)) {
                 Ok(Some(line)) => line,
                 Ok(None) => return Ok(()),
                 Err(Stop::Hook(error)) => return Err(error.into()),
@@ -98,10 +127,13 @@ impl<'t> Pass<'t> {
     }
 
     /// Writes what is left; whether every line could be read.
-    pub(super) fn finish(mut self, out: &mut dyn Write) -> io::Result<bool> {
+    pub(super) fn finish(mut self, out: &mut dyn Write) -> Result<bool, Failure> {
         self.sink.write(out)?;
         if let Sink::Human(human) = &mut self.sink {
             human.finish(out)?;
+        }
+        if let Some(record) = &mut self.record {
+            record.store()?;
         }
         Ok(self.fine)
     }
@@ -116,6 +148,9 @@ impl<'t> Pass<'t> {
         let now = signal.received_at.or(self.now).unwrap_or_else(|| self.world.now());
         signal.received_at = Some(now);
         let verdict = self.table.classify(&signal, &mut self.scratch);
+        if let Some(record) = &mut self.record {
+            record.recorder.judged(self.table, &signal, &verdict, &self.scratch, now);
+        }
         match &mut self.sink {
             Sink::Json { answers, buffer } => {
                 answers.push(buffer, id, &verdict, now);

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::rules::RulesStatus;
 use crate::{
     cli::{profiles, session::full, statefile::Seen},
     config::Config,
@@ -40,6 +41,8 @@ pub(super) struct Status {
     pub reason: Option<String>,
     pub profiles: Vec<Profile>,
     pub settings: Vec<Setting>,
+    #[serde(flatten)]
+    pub rules: RulesStatus,
 }
 
 #[derive(Debug, Serialize)]
@@ -123,6 +126,7 @@ pub(super) fn gather(
     seen: &Seen,
     session: Option<&str>,
     agent: Option<&str>,
+    rules: RulesStatus,
 ) -> Status {
     let routing = Routing::from(config);
     let request = Request {
@@ -147,6 +151,7 @@ pub(super) fn gather(
         reason,
         profiles: profiles.collect(),
         settings: settings(table),
+        rules,
     }
 }
 

@@ -40,6 +40,8 @@ pub(super) fn print(status: &Status, world: &World, out: &mut dyn Write) -> io::
         of_profile(profile, colour, out)?;
     }
     writeln!(out)?;
+    super::rules::print(&status.rules, world, out)?;
+    writeln!(out)?;
     let mut table = Table::new(&["setting", "value", "from"], world.width, colour);
     for setting in &status.settings {
         let mut value = setting.value.clone();

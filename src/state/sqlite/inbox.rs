@@ -76,15 +76,19 @@ impl Records for SqliteStore {
 }
 
 fn note(db: &Connection, notes: &Notes) -> Result<(), Error> {
+    let mut again = db.prepare_cached(
+        "UPDATE inbox SET count = count + ?2, last_at = max(last_at, ?3) WHERE fingerprint = ?1",
+    )?;
     let mut add = db.prepare_cached(
-        "INSERT INTO inbox (fingerprint, sample, bucket, count, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-         ON CONFLICT (fingerprint) DO UPDATE
-         SET count = count + excluded.count, last_at = max(last_at, excluded.last_at)",
+        "INSERT INTO inbox (fingerprint, sample, bucket, count, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     for (fingerprint, new) in &notes.unmatched {
+        let (first, last) = (new.first_at.as_millis(), new.last_at.as_millis());
+        if again.execute(params![fingerprint, new.count.cast_signed(), last])? > 0 {
+            continue;
+        }
         let sample = serde_json::to_string(&new.sample)
             .map_err(|error| Error::ToSqlConversionFailure(error.into()))?;
-        let (first, last) = (new.first_at.as_millis(), new.last_at.as_millis());
         add.execute(params![fingerprint, sample, new.bucket, new.count.cast_signed(), first, last])?;
     }
     let mut dropped = notes.dropped;

@@ -130,7 +130,7 @@ fn phrases(evidence: &Evidence) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for text in evidence.texts() {
         for stretch in stretches(text, &evidence.model) {
-            windows(stretch, &mut out);
+            windows(without_loose_end(stretch), &mut out);
         }
     }
     out.retain(|phrase| is_phrase(phrase));
@@ -143,6 +143,14 @@ fn phrases(evidence: &Evidence) -> Vec<String> {
     }
     kept.truncate(PHRASES);
     kept
+}
+
+/// Without a lone word behind the last comma: most often the name of what was taken out.
+fn without_loose_end(stretch: &str) -> &str {
+    match stretch.rsplit_once(", ") {
+        Some((head, tail)) if !tail.contains(' ') && head.contains(' ') => head,
+        _ => stretch,
+    }
 }
 
 /// A stretch, or pieces of a longer one: each as many words as fit, one from the start, one up to the

@@ -130,7 +130,8 @@ fn message(evidence: &Evidence, core: &Core) -> Option<String> {
         _ => 0,
     };
     let text: String = text.chars().skip(skipped).take(MESSAGE).collect();
-    (!text.trim().is_empty()).then(|| text.trim().to_owned())
+    let words: Vec<&str> = text.split_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// A text whose variable parts are `…`.

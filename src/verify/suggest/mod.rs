@@ -155,7 +155,11 @@ impl<'t> Drafting<'t> {
         let moved = |place: usize| self.hits.get(place).map_or(&[][..], |hits| &hits.moved);
         let places = || 0..self.cores.len();
         // First what would be right for any provider, then what is so for this one.
-        let against = |core: usize| self.hits.get(2 * core).is_some_and(|hits| hits.against);
+        // A code alone must be this error's own; of a phrase it is enough that it speaks against nothing.
+        let against = |core: usize| {
+            let code_alone = self.cores.get(core).is_some_and(|core| core.phrases.is_empty());
+            self.hits.get(2 * core).is_some_and(|hits| hits.against || (code_alone && hits.matched > 0))
+        };
         let free = |core: &usize| matched(2 * core + 1) == 0;
         let best = places().filter(free).filter(|core| !against(*core));
         let good = places().filter(free).filter(|core| against(*core));

@@ -1,0 +1,103 @@
+//! From a strange log line to a rule in force, by the commands that an operator uses.
+
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+fn pointsman(folder: &Path, line: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pointsman"))
+        .args(line.split(' '))
+        .env_clear()
+        .env("POINTSMAN_STATE", folder.join("state.sqlite"))
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// Standard output of a command that ends well.
+fn fine(folder: &Path, line: &str) -> String {
+    let output = pointsman(folder, line);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_strange_line_becomes_a_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let errors = "\
+{\"provider\":\"acme\",\"message\":\"tenant 'blue' (id 4711): the purple elephant sleeps until tomorrow, key sk-planted-12345678\"}
+{\"provider\":\"acme\",\"message\":\"tenant 'red' (id 815): the purple elephant sleeps until tomorrow, key sk-planted-87654321\"}
+";
+    std::fs::write(folder.join("errors.jsonl"), errors).unwrap();
+    fine(folder, "classify --record --now 2026-11-30T10:00:00Z errors.jsonl");
+    fine(folder, "classify --record --now 2026-11-30T11:00:00Z errors.jsonl");
+
+    let list: serde_json::Value = serde_json::from_str(&fine(folder, "inbox list --format json")).unwrap();
+    let entries = list["entries"].as_array().unwrap();
+    assert_eq!((entries.len(), &entries[0]["count"]), (1, &4.into()), "{list}");
+    assert!(fine(folder, "inbox list --format human").contains("purple elephant"));
+    let shown = fine(folder, "inbox show 1");
+    assert!(shown.contains("times    4, from 2026-11-30T10:00:00") && !shown.contains("planted"), "{shown}");
+
+    let draft = fine(folder, "inbox suggest 1 --bucket rate_limit --corpus errors.jsonl");
+    assert_eq!(
+        draft,
+        "## Drafted from the inbox. Say here why this is rate_limit.
+rule acme_the_purple_elephant_sleeps_until -> rate_limit when provider is \"acme\" and text has \"the purple elephant sleeps until tomorrow\"
+  example provider \"acme\" message \"tenant … id … the purple elephant sleeps until tomorrow, key …\"
+"
+    );
+    std::fs::write(folder.join("mine.rules"), format!("language 1\n\n{draft}\nuse default\n")).unwrap();
+    let checked = pointsman(folder, "check --deny warnings mine.rules");
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    fine(folder, "test mine.rules");
+    assert!(fine(folder, "fmt --check mine.rules").is_empty());
+    let judged = fine(folder, "--rules mine.rules classify errors.jsonl");
+    assert_eq!(judged.matches("\"bucket\":\"rate_limit\"").count(), 2, "{judged}");
+    let again = pointsman(folder, "--rules mine.rules inbox suggest 1 --bucket rate_limit");
+    assert_eq!(again.status.code(), Some(1), "a rule matches it by now");
+
+    let exported = fine(folder, "inbox export");
+    std::fs::write(folder.join("exported.jsonl"), &exported).unwrap();
+    assert!(
+        fine(folder, "--rules mine.rules classify exported.jsonl")
+            .starts_with("{\"id\":1,\"bucket\":\"rate_limit\"")
+    );
+    fine(folder, "inbox drop 1");
+    assert_eq!(fine(folder, "inbox export"), "");
+    assert_eq!(pointsman(folder, "inbox drop 1").status.code(), Some(2));
+}
+
+#[test]
+fn status_shows_what_observed_rules_would_have_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let rules = "language 1
+observe rule purple_watch -> billing when text has \"purple elephant\"
+  example message \"a purple elephant\"
+observe rule green_watch -> billing when text has \"green elephant\"
+  example message \"a green elephant\"
+use default
+";
+    std::fs::write(folder.join("mine.rules"), rules).unwrap();
+    fine(folder, "--rules mine.rules classify --record --message purple-elephant-one --provider acme");
+    let status: serde_json::Value =
+        serde_json::from_str(&fine(folder, "--rules mine.rules status --format json")).unwrap();
+    let observed = &status["observed"];
+    assert_eq!(
+        (&observed[0]["rule"], &observed[0]["count"]),
+        (&"purple_watch".into(), &1.into()),
+        "{status}"
+    );
+    assert_eq!((&observed[1]["rule"], &observed[1]["count"]), (&"green_watch".into(), &0.into()), "{status}");
+    assert_eq!(status["table"]["source"], "mine.rules");
+    assert_eq!(status["table"]["version"].as_str().unwrap().len(), 16);
+    assert_eq!(status["inbox"], 1);
+    let human = fine(folder, "status");
+    assert!(human.contains("from the shipped rules"), "{human}");
+    assert!(human.contains("purple_watch (not observed any more)"), "{human}");
+}

@@ -1,0 +1,191 @@
+//! Rules that change while they are in use.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+#![expect(clippy::disallowed_methods, reason = "it measures, and classifies on threads of its own")]
+
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use pointsman::{
+    classify::Scratch,
+    config::Config,
+    host::{ReloadError, Reloaded, Rules},
+    signal::SignalRef,
+};
+
+/// An overlay in two files, both of which carry the same number: a table that joins two of them is torn.
+fn write(folder: &Path, n: u64, good: bool) {
+    let word = format!("{}{}", char::from(b'a' + u8::try_from(n % 26).unwrap()), "x".repeat(3));
+    let bucket = if n.is_multiple_of(2) { "billing" } else { "rate_limit" };
+    let fault = if good { "" } else { "rule broken -> biling when text has \"never loads\"\n" };
+    let main = format!(
+        "language 1\nuse \"more.rules\"\n# {n}\nrule first_{word} -> {bucket} when text has \"first purple elephant\"
+  example message \"first purple elephant\"\n{fault}use default\n"
+    );
+    let more = format!(
+        "language 1\n# {n}\nrule second_{word} -> {bucket} when text has \"second purple elephant\"
+  example message \"second purple elephant\"\n"
+    );
+    // As an editor does it: the new file takes the old one's place.
+    for (name, text) in [("more.rules", more), ("main.rules", main)] {
+        fs::write(folder.join("new"), text).unwrap();
+        fs::rename(folder.join("new"), folder.join(name)).unwrap();
+    }
+}
+
+fn rules(folder: &Path) -> Rules {
+    Rules::from_path(folder, Config::default()).unwrap()
+}
+
+#[test]
+fn a_changed_file_is_taken_at_the_second_look_that_sees_it() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), 1, true);
+    let rules = rules(folder.path());
+    let before = rules.current();
+    assert!(rules.look().is_none());
+    write(folder.path(), 2, true);
+    assert!(rules.look().is_none(), "it may still be written");
+    write(folder.path(), 3, true);
+    assert!(rules.look().is_none(), "it has changed again");
+    assert!(matches!(rules.look(), Some(Ok(Reloaded::Taken { .. }))));
+    assert!(rules.look().is_none());
+    assert_ne!(rules.current().hash(), before.hash());
+    assert_eq!(rules.in_force().reloads, 1);
+    assert_eq!(bucket(&before, "first purple elephant"), "rate_limit", "who holds a table keeps it");
+    write(folder.path(), 3, true);
+    assert_eq!(rules.reload().unwrap(), Reloaded::Same);
+    assert_eq!(rules.in_force().reloads, 1);
+}
+
+#[test]
+fn a_bad_file_changes_nothing_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), 1, true);
+    let rules = rules(folder.path());
+    let before = rules.in_force();
+    write(folder.path(), 2, false);
+    assert!(rules.look().is_none());
+    let error = rules.look().unwrap().unwrap_err();
+    assert!(matches!(error, ReloadError::Load(..)));
+    assert_eq!(error.to_string(), "main.rules:6: there is no bucket called `biling`");
+    assert!(rules.look().is_none(), "said once, not at every look");
+    let now = rules.in_force();
+    assert_eq!((&now.version, now.reloads), (&before.version, 0));
+    assert!(now.failure.unwrap().1.contains("biling"));
+
+    // An example that comes out otherwise keeps the rules out as well.
+    fs::write(
+        folder.path().join("more.rules"),
+        "language 1\nrule second -> billing when text has \"second purple elephant\"\n  example message \"no elephant\"\n",
+    )
+    .unwrap();
+    write_main_without_fault(folder.path());
+    let error = rules.reload().unwrap_err();
+    assert!(matches!(error, ReloadError::Tests(..)), "{error}");
+    assert!(error.to_string().starts_with("more.rules:3: no rule matches"), "{error}");
+
+    // A file that is used and missing is waited for.
+    fs::remove_file(folder.path().join("more.rules")).unwrap();
+    assert!(rules.reload().is_err());
+    write(folder.path(), 5, true);
+    assert!(rules.look().is_none());
+    assert!(matches!(rules.look(), Some(Ok(Reloaded::Taken { .. }))));
+    assert_eq!(rules.in_force().failure, None);
+}
+
+fn write_main_without_fault(folder: &Path) {
+    fs::write(folder.join("main.rules"), "language 1\nuse \"more.rules\"\nuse default\n").unwrap();
+}
+
+fn bucket(table: &pointsman::table::Table, message: &str) -> String {
+    let signal = SignalRef { message: Some(message), ..SignalRef::default() };
+    let verdict = table.classify(&signal, &mut Scratch::default());
+    table.bucket(verdict.bucket).name.to_string()
+}
+
+/// With `POINTSMAN_LONG_TESTS=1` all of it: 100 changes. Without, a tenth.
+#[test]
+fn reload_under_load() {
+    let full = std::env::var_os("POINTSMAN_LONG_TESTS").is_some();
+    let (changes, pause, rate) =
+        if full { (100, Duration::from_millis(50), 10_000) } else { (20, Duration::ZERO, 1_000) };
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), 0, true);
+    let rules = rules(folder.path());
+    let (done, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let worker = std::thread::spawn({
+        let (rules, done, stop) = (rules.clone(), Arc::clone(&done), Arc::clone(&stop));
+        move || {
+            let mut scratch = Scratch::default();
+            let began = Instant::now();
+            while !stop.load(Ordering::Relaxed) {
+                // Ten at a time, as often as the rate asks for.
+                let due = began.elapsed().as_secs_f64() * f64::from(rate);
+                #[expect(clippy::cast_precision_loss, reason = "a count of seconds")]
+                if done.load(Ordering::Relaxed) as f64 > due {
+                    std::thread::sleep(Duration::from_micros(200));
+                    continue;
+                }
+                let table = rules.current();
+                let mut names = Vec::new();
+                for n in 0..10 {
+                    let message = if n % 2 == 0 { "first purple elephant" } else { "second purple elephant" };
+                    let signal = SignalRef { message: Some(message), ..SignalRef::default() };
+                    let verdict = table.classify(&signal, &mut scratch);
+                    let rule = table.rule(verdict.rule.expect("a rule of the overlay matches"));
+                    let number = rule.name.split_once('_').unwrap().1.to_owned();
+                    names.push((number, table.bucket(verdict.bucket).name.clone()));
+                }
+                assert!(names.windows(2).all(|two| two[0] == two[1]), "torn: {names:?}");
+                done.fetch_add(10, Ordering::Relaxed);
+            }
+            began.elapsed()
+        }
+    });
+    let (mut taken, mut refused, mut early) = (0, 0, 0);
+    for n in 1..=changes {
+        let good = n % 2 == 0;
+        write(folder.path(), n, good);
+        std::thread::sleep(pause);
+        assert!(rules.look().is_none(), "change {n}");
+        match rules.look() {
+            Some(Ok(Reloaded::Taken { .. })) if good => taken += 1,
+            Some(Err(_)) if !good => refused += 1,
+            other => panic!("change {n}: {other:?}"),
+        }
+        if n == changes / 10 {
+            early = resident();
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    let took = worker.join().unwrap();
+    let late = resident();
+    assert_eq!((taken, refused), (changes / 2, changes / 2));
+    assert_eq!(rules.in_force().reloads, changes / 2);
+    #[expect(clippy::cast_precision_loss, reason = "counts")]
+    let (rate, growth) =
+        (done.load(Ordering::Relaxed) as f64 / took.as_secs_f64(), late as f64 / early.max(1) as f64);
+    println!("{rate:.0} a second over {took:?}; {early} kB resident early, {late} kB late: {growth:.3}");
+    if full {
+        assert!(rate >= 9_900.0, "{rate}");
+        assert!(growth <= 1.1, "{early} kB grew to {late} kB");
+    }
+}
+
+/// Resident memory of this process in kB; 0 where the system does not tell.
+fn resident() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(feature = "tokio")]
+mod engine;
