@@ -36,6 +36,7 @@ mod overlay;
 mod overrides;
 mod probes;
 mod profiles;
+mod readme;
 mod reload;
 mod reset;
 mod rotation;

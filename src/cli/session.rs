@@ -44,7 +44,8 @@ enum Action {
         #[command(flatten)]
         state: StateArgs,
     },
-    /// Choose a session's model or profile, as its user: strict, until it is reset or new
+    /// Choose a session's model or profile, as its user. Both are strict; the profile is held until the
+    /// session is reset, the model until the session is new
     Set {
         /// The session
         #[arg(value_name = "SESSION")]
