@@ -167,6 +167,14 @@ fn edits_of_files_side_by_side_conflict() {
 }
 
 #[test]
+fn many_edits_of_one_thing_are_each_reported_once() {
+    let edits: String = (1..=3_000).map(|n| format!("set start = {n}m\n")).collect();
+    let found = refused(&[("main.rules", &format!("use \"base.rules\"\n{edits}"))]);
+    assert_eq!(found.lines().count(), 2_999);
+    assert!(found.lines().all(|line| line.contains("P0502")), "{found}");
+}
+
+#[test]
 fn a_drop_and_a_replacement_conflict() {
     let found = refused(&[(
         "main.rules",

@@ -7,9 +7,12 @@
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = written.chars().count();
     let allowed = if length < 3 { 0 } else { (length / 3).max(1) };
+    let written_lower = written.to_lowercase();
     candidates
         .into_iter()
-        .map(|name| (strsim::osa_distance(&written.to_lowercase(), name), name))
+        // A name differs by as many letters at least as it is longer or shorter.
+        .filter(|name| name.chars().count().abs_diff(length) <= allowed)
+        .map(|name| (strsim::osa_distance(&written_lower, name), name))
         .filter(|(distance, name)| *distance <= allowed && *name != written)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)

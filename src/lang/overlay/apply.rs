@@ -207,10 +207,18 @@ fn full(target: Target, block: Option<&str>) -> Target {
 }
 
 fn is(statement: &Statement, target: &Target, block: Option<&str>) -> bool {
-    Target::declared(statement).map(|t| full(t, block)).as_ref() == Some(target)
+    let Some((kind, name)) = Target::named(statement) else { return false };
+    kind == target.kind
+        && match block.filter(|_| kind == Kind::Rule) {
+            Some(block) => target.name.strip_prefix(block).and_then(|n| n.strip_prefix('.')) == Some(&*name),
+            None => target.name == name,
+        }
 }
 
 fn body(statement: &mut Statement) -> Option<(String, &mut Vec<Statement>)> {
+    if !matches!(statement.kind, StatementKind::Group(_) | StatementKind::Provider(_)) {
+        return None;
+    }
     let name = Target::declared(statement)?.name;
     match &mut statement.kind {
         StatementKind::Group(group) => Some((name, &mut group.body)),

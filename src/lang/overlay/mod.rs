@@ -7,7 +7,7 @@
 mod apply;
 pub(super) mod target;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::target::Target;
 use super::{
@@ -15,7 +15,7 @@ use super::{
     diagnostic::codes::edits,
     diagnostic::{Diagnostic, Diagnostics},
     load::Program,
-    source::Span,
+    source::{SourceId, Span},
     tree,
 };
 
@@ -71,50 +71,70 @@ fn order(edit: &Edit) -> u8 {
     }
 }
 
-/// Leaves one edit of each thing, or reports that two stand against each other.
+/// The edits of one thing that stand in one file and are of one sort: whether they add, and their
+/// places in the list. Two of a sort stand alike to any other edit.
+struct Sort {
+    source: SourceId,
+    adds: bool,
+    members: Vec<usize>,
+}
+
+/// Leaves one edit of each thing, or reports that two stand against each other: each of them once,
+/// however many there are.
 fn settle(program: &Program, pending: Vec<Pending>, out: &mut Diagnostics) -> Vec<Pending> {
-    let mut by_target: HashMap<&Target, Vec<usize>> = HashMap::new();
+    let mut by_target: HashMap<&Target, Vec<Sort>> = HashMap::new();
     for (i, p) in pending.iter().enumerate() {
-        by_target.entry(&p.target).or_default().push(i);
+        let (source, adds) = (p.span.source, matches!(p.edit, Edit::Insert { .. } | Edit::Extend { .. }));
+        let sorts = by_target.entry(&p.target).or_default();
+        match sorts.iter_mut().find(|sort| sort.source == source && sort.adds == adds) {
+            Some(sort) => sort.members.push(i),
+            None => sorts.push(Sort { source, adds, members: vec![i] }),
+        }
     }
-    let adds = |p: &Pending| matches!(p.edit, Edit::Insert { .. } | Edit::Extend { .. });
-    let mut keep = vec![true; pending.len()];
-    let mut conflicts = Vec::new();
-    for group in by_target.values() {
-        for (n, &i) in group.iter().enumerate() {
-            for &j in group.iter().skip(n + 1) {
-                let (Some(a), Some(b)) = (pending.get(i), pending.get(j)) else { continue };
-                if adds(a) && adds(b) {
-                    continue;
-                }
-                let (sa, sb) = (a.span.source, b.span.source);
-                let (inner, outer) = if program.uses(sa, sb) {
-                    (j, a)
-                } else if program.uses(sb, sa) {
-                    (i, b)
+    let mut lost = HashSet::new();
+    let mut against = BTreeMap::new();
+    for sorts in by_target.values() {
+        for (n, a) in sorts.iter().enumerate() {
+            if !a.adds {
+                conflict(a, a, &mut against);
+            }
+            for b in sorts.iter().skip(n + 1).filter(|b| !(a.adds && b.adds)) {
+                let (inner, outer) = if program.uses(a.source, b.source) {
+                    (b, a)
+                } else if program.uses(b.source, a.source) {
+                    (a, b)
                 } else {
-                    conflicts.push((a.span, b.span, b.target.shown()));
-                    if let Some(k) = keep.get_mut(j) {
-                        *k = false;
-                    }
+                    conflict(a, b, &mut against);
                     continue;
                 };
-                if !adds(outer)
-                    && let Some(k) = keep.get_mut(inner)
-                {
-                    *k = false;
+                if !outer.adds {
+                    lost.extend(inner.members.iter().copied());
                 }
             }
         }
     }
-    conflicts.sort();
-    for (first, second, what) in conflicts {
+    for (second, first) in &against {
+        lost.insert(*second);
+        let (Some(first), Some(second)) = (pending.get(*first), pending.get(*second)) else { continue };
         out.push(
-            Diagnostic::new(edits::CONFLICTING, second, format!("{what} is edited twice"))
-                .here("edited again here")
-                .related(first, "first edited here")
-                .help("keep one of the two, or let one file use the other: then the outer one wins"),
+            Diagnostic::new(
+                edits::CONFLICTING,
+                second.span,
+                format!("{} is edited twice", second.target.shown()),
+            )
+            .here("edited again here")
+            .related(first.span, "first edited here")
+            .help("keep one of the two, or let one file use the other: then the outer one wins"),
         );
     }
-    pending.into_iter().zip(keep).filter_map(|(p, keep)| keep.then_some(p)).collect()
+    pending.into_iter().enumerate().filter_map(|(i, p)| (!lost.contains(&i)).then_some(p)).collect()
+}
+
+/// Each edit of either sort that stands against the first of them, unless something else does.
+fn conflict(a: &Sort, b: &Sort, against: &mut BTreeMap<usize, usize>) {
+    let Some(first) = a.members.first().min(b.members.first()) else { return };
+    let others = if a.members.first() == Some(first) { b } else { a };
+    for member in others.members.iter().filter(|member| *member != first) {
+        against.entry(*member).or_insert(*first);
+    }
 }

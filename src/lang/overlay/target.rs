@@ -1,5 +1,7 @@
 //! What an edit names.
 
+use std::borrow::Cow;
+
 use crate::lang::{
     ast::{DropKind, Edit, PolicyForm, Statement, StatementKind},
     resolve::names::block_name,
@@ -98,26 +100,31 @@ impl Target {
     /// What a statement declares; of rules the bare name.
     #[must_use]
     pub fn declared(statement: &Statement) -> Option<Self> {
-        let (kind, name) = match &statement.kind {
-            StatementKind::Bucket(d) => (Kind::Bucket, d.name.node.clone()),
-            StatementKind::Alias(d) => (Kind::Alias, d.name.node.clone()),
-            StatementKind::List(d) => (Kind::List, d.name.node.clone()),
-            StatementKind::Let(d) => (Kind::Let, d.name.node.clone()),
-            StatementKind::Rule(d) => (Kind::Rule, d.name.node.clone()),
-            StatementKind::Group(d) => (Kind::Block, d.name.node.clone()),
-            StatementKind::Provider(d) => (Kind::Block, block_name(d)?.node),
-            StatementKind::Setting(d) => (Kind::Setting, d.name.node.clone()),
-            StatementKind::Backoff(d) => (Kind::Backoff, d.name.node.clone()),
-            StatementKind::Reset(d) => (Kind::Reset, d.name.node.clone()),
-            StatementKind::On { bucket, .. } => (Kind::On, bucket.node.clone()),
-            StatementKind::Test(d) => (Kind::Test, d.title.node.clone()),
+        let (kind, name) = Self::named(statement)?;
+        Some(Self { kind, name: name.into_owned() })
+    }
+
+    /// [`declared`](Self::declared), not yet copied: each edit looks through the whole list.
+    pub(super) fn named(statement: &Statement) -> Option<(Kind, Cow<'_, str>)> {
+        Some(match &statement.kind {
+            StatementKind::Bucket(d) => (Kind::Bucket, d.name.node.as_str().into()),
+            StatementKind::Alias(d) => (Kind::Alias, d.name.node.as_str().into()),
+            StatementKind::List(d) => (Kind::List, d.name.node.as_str().into()),
+            StatementKind::Let(d) => (Kind::Let, d.name.node.as_str().into()),
+            StatementKind::Rule(d) => (Kind::Rule, d.name.node.as_str().into()),
+            StatementKind::Group(d) => (Kind::Block, d.name.node.as_str().into()),
+            StatementKind::Provider(d) => (Kind::Block, block_name(d)?.node.into()),
+            StatementKind::Setting(d) => (Kind::Setting, d.name.node.as_str().into()),
+            StatementKind::Backoff(d) => (Kind::Backoff, d.name.node.as_str().into()),
+            StatementKind::Reset(d) => (Kind::Reset, d.name.node.as_str().into()),
+            StatementKind::On { bucket, .. } => (Kind::On, bucket.node.as_str().into()),
+            StatementKind::Test(d) => (Kind::Test, d.title.node.as_str().into()),
             StatementKind::Policy(PolicyForm::Source(s)) => {
-                (Kind::Source, format!("{:?}", s.source.node).to_lowercase())
+                (Kind::Source, format!("{:?}", s.source.node).to_lowercase().into())
             }
-            StatementKind::Policy(form) => (Kind::Form, form_name(form).to_owned()),
+            StatementKind::Policy(form) => (Kind::Form, form_name(form).into()),
             StatementKind::Use(_) | StatementKind::Edit(_) | StatementKind::Broken(_) => return None,
-        };
-        Some(Self { kind, name })
+        })
     }
 
     /// For messages: `rule a.b`, `order profiles`.
