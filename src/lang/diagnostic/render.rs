@@ -6,6 +6,8 @@ use super::{Diagnostic, Diagnostics, Severity};
 use crate::lang::source::{Sources, Span};
 
 #[cfg(feature = "cli")]
+mod excerpt;
+#[cfg(feature = "cli")]
 mod graphical;
 #[cfg(feature = "cli")]
 pub use graphical::{Style, graphical};

@@ -1,12 +1,13 @@
 //! Pictures of the source with the places underlined, by miette.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
-use miette::{
-    Diagnostic as Miette, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode,
+use miette::{Diagnostic as Miette, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
+
+use super::{
+    super::{Diagnostic, Diagnostics, Severity},
+    excerpt::Excerpt,
 };
-
-use super::super::{Diagnostic, Diagnostics, Severity};
 use crate::lang::source::{SourceId, Sources, Span};
 
 /// How pictures are drawn.
@@ -41,7 +42,7 @@ struct Report {
     severity: miette::Severity,
     message: String,
     help: Option<String>,
-    source: Option<NamedSource<String>>,
+    source: Option<Excerpt>,
     labels: Vec<LabeledSpan>,
     related: Vec<Report>,
 }
@@ -51,6 +52,7 @@ impl Report {
         let main = diagnostic.span().source;
         let all = || diagnostic.labels.iter().chain(&diagnostic.related);
         let elsewhere = all().filter(|(span, _)| span.source != main);
+        let (source, labels) = picture(main, all().filter(|(span, _)| span.source == main), sources);
         Self {
             code: Some(diagnostic.code.id),
             severity: match diagnostic.severity() {
@@ -59,32 +61,44 @@ impl Report {
             },
             message: diagnostic.message.clone(),
             help: diagnostic.help.clone(),
-            source: source(main, sources),
-            labels: all().filter(|(span, _)| span.source == main).map(labelled).collect(),
+            source,
+            labels,
             related: elsewhere.map(|place| Self::aside(place, sources)).collect(),
         }
     }
 
     fn aside(place: &(Span, String), sources: &Sources) -> Self {
+        let bare = (place.0, String::new());
+        let (source, labels) = picture(place.0.source, std::iter::once(&bare), sources);
         Self {
             code: None,
             severity: miette::Severity::Advice,
             message: place.1.clone(),
             help: None,
-            source: source(place.0.source, sources),
-            labels: vec![labelled(&(place.0, String::new()))],
+            source,
+            labels,
             related: Vec::new(),
         }
     }
 }
 
-fn source(id: SourceId, sources: &Sources) -> Option<NamedSource<String>> {
-    sources.get(id).map(|s| NamedSource::new(&s.name, s.text.to_string()))
-}
-
-fn labelled((span, text): &(Span, String)) -> LabeledSpan {
-    let text = (!text.is_empty()).then(|| text.clone());
-    LabeledSpan::new(text, span.start as usize, span.end.saturating_sub(span.start) as usize)
+/// What is shown of a file, and its places in that.
+fn picture<'a>(
+    id: SourceId,
+    labels: impl Iterator<Item = &'a (Span, String)>,
+    sources: &Sources,
+) -> (Option<Excerpt>, Vec<LabeledSpan>) {
+    let mut places: Vec<(Range<usize>, &str)> = labels
+        .map(|(span, text)| (span.start as usize..span.end.max(span.start) as usize, text.as_str()))
+        .collect();
+    let source = sources.get(id).map(|source| {
+        let mut ranges: Vec<_> = places.iter_mut().map(|(range, _)| range).collect();
+        Excerpt::new(&source.name, &source.text, &mut ranges)
+    });
+    let labelled = |(range, text): (Range<usize>, &str)| {
+        LabeledSpan::new((!text.is_empty()).then(|| text.to_owned()), range.start, range.len())
+    };
+    (source, places.into_iter().map(labelled).collect())
 }
 
 impl fmt::Display for Report {
