@@ -12,12 +12,14 @@ use crate::lang::{
 pub(super) fn lints(set: &Ruleset, program: &Program, out: &mut Diagnostics) {
     closed(set, program, out);
     examples(set, out);
-    let first = program.statements.first().map(|s| s.span).filter(|s| s.source == SourceId(0));
-    if let (false, Some(first)) = (program.with_default, first) {
+    let first = program.statements.first().map(|s| s.span.start);
+    let elsewhere = program.statements.first().is_some_and(|s| s.span.source != SourceId(0));
+    if !program.with_default && !elsewhere {
+        let at = first.unwrap_or(0);
         out.push(
             Diagnostic::new(
                 lints::NOT_DEFAULT,
-                Span { end: first.start, ..first },
+                Span { start: at, end: at, ..Span::default() },
                 "the shipped rules are not in force",
             )
             .help("add `use default` where the shipped rules should stand in the list"),
