@@ -2,7 +2,10 @@
 
 use serde_json::value::RawValue;
 
-use super::{escape::Shown, jsonl::push_string};
+use super::{
+    escape::Shown,
+    jsonl::{push_json, push_string},
+};
 use crate::{
     classify::Verdict,
     lang::{policy::Reaction, tree::RuleId},
@@ -37,7 +40,7 @@ impl<'t> Answers<'t> {
         now: Timestamp,
     ) {
         out.extend_from_slice(b"{\"id\":");
-        out.extend_from_slice(id.map_or("null", RawValue::get).as_bytes());
+        push_json(out, id.map_or("null", RawValue::get));
         let table = self.table;
         let index = verdict.rule.map_or(table.ruleset().rules.len() + verdict.bucket.index(), RuleId::index);
         if let Some(middle) = self.middles.get_mut(index) {

@@ -10,6 +10,7 @@ use std::{
 use self::config::Remark;
 use super::{
     args::Global,
+    escape::{harmless_json, write_json},
     failure::{Failure, Outcome},
     report::{counted, report},
     rulebook, sarif,
@@ -133,18 +134,17 @@ impl Findings {
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         for found in &self.rules {
-            serde_json::to_writer(&mut *out, &render::json(found, &self.sources))?;
-            writeln!(out)?;
+            write_json(out, &render::json(found, &self.sources))?;
         }
         for remark in &self.config {
-            writeln!(out, "{}", remark.json())?;
+            write_json(out, &remark.json())?;
         }
         Ok(())
     }
 
     fn sarif(&self, out: &mut dyn Write) -> io::Result<()> {
         let config = self.config.iter().map(Remark::sarif).collect();
-        serde_json::to_writer_pretty(&mut *out, &sarif::log(&self.rules, &self.sources, config))?;
-        writeln!(out)
+        let log = serde_json::to_string_pretty(&sarif::log(&self.rules, &self.sources, config))?;
+        writeln!(out, "{}", harmless_json(&log))
     }
 }

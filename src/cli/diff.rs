@@ -13,6 +13,7 @@ use super::{
     answer,
     args::Global,
     corpus,
+    escape::write_json,
     failure::{Failure, Outcome},
     rulebook,
     world::World,
@@ -128,7 +129,7 @@ fn json_lines(
             "changes": changes,
             "samples": samples,
         });
-        writeln!(out, "{line}")?;
+        write_json(out, &line)?;
     }
     let end = json!({
         "errors": found.errors,

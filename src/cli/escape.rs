@@ -1,7 +1,11 @@
 //! Foreign text on a terminal. An error text may hold anything: escape sequences that move the
 //! cursor or set the title, characters that turn the line around. None of it goes out raw.
 
-use std::fmt::{self, Write as _};
+use std::{
+    borrow::Cow,
+    fmt::{self, Write as _},
+    io,
+};
 
 /// Shows a text on one line: control characters, line breaks, and invisible or direction-changing
 /// characters come out escaped (`\n`, `\u{1b}`).
@@ -53,6 +57,36 @@ pub(super) fn shown_lines(text: &str) -> String {
     out
 }
 
+/// JSON with every hazard in its strings escaped as JSON does it, so that it means the same.
+pub(super) fn harmless_json(json: &str) -> Cow<'_, str> {
+    // Outside of strings JSON holds no hazard but line breaks and tabs.
+    let hazard = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_hazard(c);
+    if !json.contains(hazard) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if hazard(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Writes a value as one line of JSON that no terminal obeys.
+///
+/// # Errors
+/// When `out` takes no more.
+pub(super) fn write_json(out: &mut dyn io::Write, value: &impl serde::Serialize) -> io::Result<()> {
+    let json = serde_json::to_string(value)?;
+    writeln!(out, "{}", harmless_json(&json))
+}
+
 /// Whether a character can do more to a terminal than take its place.
 fn is_hazard(c: char) -> bool {
     c.is_control()
@@ -71,6 +105,16 @@ mod tests {
         let shown = Shown(text).to_string();
         assert_eq!(shown, "a\\u{1b}[31mred\\u{7} 余额不足 👍🏽 \\u{202e}evil\\u{2066}\\u{9b}1m\\r\\nb\\u{0}");
         assert!(!shown.chars().any(is_hazard));
+    }
+
+    #[test]
+    fn json_is_escaped_and_means_the_same() {
+        let value = serde_json::json!({ "a\u{9b}1m": "\u{202e}x\u{7f}\u{e0001}", "plain": "é\n" });
+        let mut out = Vec::new();
+        write_json(&mut out, &value).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(!text.trim_end().chars().any(is_hazard), "{text:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{io::Write, path::PathBuf};
 
 use super::{
     args::Global,
-    escape::shown_lines,
+    escape::{shown_lines, write_json},
     failure::{Failure, Outcome},
     flags::ErrorFlags,
     input::Input,
@@ -136,8 +136,7 @@ fn explain(
     match args.format {
         Format::Human => out.write_all(shown_lines(&explanation.to_string()).as_bytes())?,
         Format::Json => {
-            serde_json::to_writer(&mut *out, &explanation).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            write_json(out, &explanation)?;
         }
     }
     Ok(())

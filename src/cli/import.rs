@@ -4,7 +4,7 @@ use std::{io::Write, path::PathBuf};
 
 use super::{
     args::Global,
-    escape::Shown,
+    escape::{Shown, write_json},
     failure::{Failure, Outcome},
     statefile::{StateArgs, ViewFormat},
     world::World,
@@ -37,8 +37,7 @@ pub(super) fn run(args: &Args, _: &Global, world: &World, out: &mut dyn Write) -
     let report = import(&args.dir, &args.state.agent, &store, &same_provider, world.now())?;
     match args.format {
         ViewFormat::Json => {
-            let line = serde_json::to_string(&report).map_err(std::io::Error::from)?;
-            writeln!(out, "{line}")?;
+            write_json(out, &report)?;
         }
         ViewFormat::Human => human(&report, args, out)?,
     }

@@ -8,7 +8,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::lines::{LONGEST, Line};
+use super::{
+    escape::harmless_json,
+    lines::{LONGEST, Line},
+};
 use crate::{
     signal::{Aborted, Headers, SignalRef, Texts},
     time::Timestamp,
@@ -317,8 +320,17 @@ fn unicode(text: &str) -> (char, &str) {
 
 /// Appends a text as a JSON string.
 pub(super) fn push_string(out: &mut Vec<u8>, text: &str) {
-    // A string always serialises, and a vector takes everything.
-    let _ = serde_json::to_writer(out, text);
+    // A string always serialises.
+    push_json(out, &serde_json::to_string(text).unwrap_or_default());
+}
+
+/// Appends JSON, with nothing in it that a terminal would obey.
+pub(super) fn push_json(out: &mut Vec<u8>, json: &str) {
+    if json.is_ascii() && !json.contains('\u{7f}') {
+        out.extend_from_slice(json.as_bytes());
+    } else {
+        out.extend_from_slice(harmless_json(json).as_bytes());
+    }
 }
 
 #[cfg(test)]

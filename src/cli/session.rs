@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     args::Global,
-    escape::Shown,
+    escape::{Shown, write_json},
     failure::{Failure, Outcome},
     profiles, rulebook,
     statefile::{Seen, StateArgs, ViewFormat},
@@ -115,7 +115,7 @@ fn show(
             (Some(_), [one]) => one.clone(),
             _ => json!({ "sessions": all }),
         };
-        writeln!(out, "{value}")?;
+        write_json(out, &value)?;
         return Ok(Outcome::Fine);
     }
     for (id, session) in wanted {

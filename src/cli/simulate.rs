@@ -7,7 +7,7 @@ use std::{io::Write, path::PathBuf, sync::Arc};
 
 use super::{
     args::Global,
-    escape::Shown,
+    escape::{Shown, write_json},
     failure::{Failure, Outcome},
     input, rulebook, statefile,
     world::World,
@@ -115,8 +115,7 @@ impl Watch for Lines<'_> {
 
     fn line(&mut self, line: Line) {
         if self.failed.is_none() {
-            let printed = serde_json::to_writer(&mut *self.out, &line).map_err(std::io::Error::from);
-            self.failed = printed.and_then(|()| self.out.write_all(b"\n")).err();
+            self.failed = write_json(&mut *self.out, &line).err();
         }
     }
 }

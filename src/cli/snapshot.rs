@@ -15,7 +15,7 @@ use super::{
     answer,
     args::Global,
     atomic, corpus,
-    escape::Shown,
+    escape::{Shown, write_json},
     failure::{Failure, Outcome},
     rulebook,
     world::World,
@@ -217,7 +217,7 @@ fn json_lines(found: &Compared, out: &mut dyn Write) -> io::Result<()> {
     for Shift { change, message } in &found.shifts {
         let (old, new) = (judgement(&change.old), judgement(&change.new));
         let message = change.new.as_ref().map(|_| message);
-        writeln!(out, "{}", json!({ "id": change.id, "old": old, "new": new, "message": message }))?;
+        write_json(out, &json!({ "id": change.id, "old": old, "new": new, "message": message }))?;
     }
     let (errors, changed) = (found.new.rows.len(), found.shifts.len());
     writeln!(out, "{}", json!({ "errors": errors, "changed": changed, "unreadable": found.unreadable }))

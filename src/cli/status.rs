@@ -8,6 +8,7 @@ use std::{io::Write, path::PathBuf};
 
 use super::{
     args::Global,
+    escape::write_json,
     failure::{Failure, Outcome},
     input, rulebook,
     statefile::{StateArgs, ViewFormat},
@@ -55,8 +56,7 @@ pub(super) fn run(
     let status = gather::gather(&table, &config, &seen, args.session.as_deref(), agent, rules);
     match args.format {
         ViewFormat::Json => {
-            serde_json::to_writer(&mut *out, &status).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            write_json(out, &status)?;
         }
         ViewFormat::Human => human::print(&status, world, out)?,
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{
     args::Global,
-    escape::Shown,
+    escape::{Shown, write_json},
     failure::{Failure, Outcome},
     report::report,
     rulebook,
@@ -117,8 +117,7 @@ fn json_lines(
 ) -> io::Result<()> {
     let sources: &Sources = &table.ruleset().sources;
     for failure in &tested.failures {
-        serde_json::to_writer(&mut *out, &render::json(failure, sources))?;
-        writeln!(out)?;
+        write_json(out, &render::json(failure, sources))?;
     }
     let mut end = json!({ "cases": tested.cases, "failed": tested.failures.len() });
     if let (Some(reached), Some(end)) = (reached, end.as_object_mut()) {

@@ -62,6 +62,28 @@ fn text_that_is_not_utf8_is_read_as_far_as_it_goes() {
 }
 
 #[test]
+fn an_id_comes_back_as_it_was_and_no_terminal_obeys_it() {
+    let input = "{\"id\":\"a\u{9b}31m\u{202e}\u{7f}é\",\"status\":429}\n";
+    let output = run(pointsman(&["classify"]), input.as_bytes());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("a\\u009b31m\\u202e\\u007fé"), "{text}");
+    let line: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(line["id"], "a\u{9b}31m\u{202e}\u{7f}é");
+}
+
+#[test]
+fn a_finding_in_a_long_line_does_not_print_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.rules");
+    let rules = "rule a -> biling when text has \"foo bar\"; ".repeat(20_000);
+    std::fs::write(&path, format!("language 1\nuse default\n{rules}\n")).unwrap();
+    let output = run(pointsman(&["check", path.to_str().unwrap()]), b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stderr.len() < 200_000, "{} bytes", output.stderr.len());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `billing`?"));
+}
+
+#[test]
 fn deep_json_is_answered() {
     for open in ["[", "{\"error\":"] {
         let close = if open == "[" { "]" } else { "}" };

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     cli::{
-        escape::Shown,
+        escape::{Shown, write_json},
         failure::{Failure, Outcome},
         statefile::{StateArgs, ViewFormat},
         table::{Cell, Style, Table},
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, world: &World, out: &mut dyn Write) -> Result<Out
             world.say("no profiles are stored; `pointsman profiles add` stores one");
         }
     } else {
-        writeln!(out, "{}", json!({ "profiles": rows }))?;
+        write_json(out, &json!({ "profiles": rows }))?;
     }
     Ok(Outcome::Fine)
 }
