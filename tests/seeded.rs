@@ -62,6 +62,7 @@ fn complaints(edits: &[Edited]) -> Vec<String> {
 fn mistakes_are_reported_by_the_lint_meant_for_them() {
     let mut missed = Vec::new();
     for seed in seeds() {
+        eprintln!("seed {seed}");
         let mut shop = Workshop::new(seed);
         let edits = mistakes::thirty(&mut shop);
         assert_eq!(edits.len(), 30);

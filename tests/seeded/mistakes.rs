@@ -88,9 +88,27 @@ fn covered_phrase(shop: &mut Workshop, at: usize) -> Edited {
 
 /// A phrase of one word that stands anywhere.
 fn broad_phrase(shop: &mut Workshop, at: usize) -> Edited {
-    const WORDS: [&str; 14] = [
-        "error", "limit", "request", "invalid", "failed", "token", "model", "quota", "key", "rate", "server",
-        "exceeded", "usage", "429",
+    const WORDS: [&str; 20] = [
+        "error",
+        "limit",
+        "request",
+        "invalid",
+        "failed",
+        "token",
+        "model",
+        "quota",
+        "key",
+        "rate",
+        "server",
+        "exceeded",
+        "usage",
+        "429",
+        "account",
+        "insufficient",
+        "available",
+        "not",
+        "provider",
+        "try",
     ];
     let phrases = shop.phrases();
     let (phrase, word) = if at % 2 == 0 {

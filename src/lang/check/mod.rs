@@ -1,5 +1,6 @@
 //! Warnings that need no matching, and suppressions.
 
+mod broad;
 mod order;
 mod phrases;
 
@@ -17,6 +18,7 @@ use super::{
 /// The warnings about a rule set without errors.
 pub(super) fn lints(set: &Ruleset, program: &Program, out: &mut Diagnostics) {
     phrases::lints(set, out);
+    broad::lints(set, out);
     order::lints(set, program, out);
 }
 

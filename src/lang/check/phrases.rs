@@ -6,34 +6,17 @@ use crate::lang::{
     diagnostic::{Diagnostic, Diagnostics, codes::lints},
     literal,
     source::Spanned,
-    tree::{BlockId, Cond, Field, LetId, ListId, Op, Phrases, Quantifier, Ruleset, Test, each_test},
+    tree::{Cond, ListId, Op, Phrases, Ruleset, Test, each_test},
 };
 
 /// Longest phrase that is still a phrase, in characters.
 const LONG: usize = 60;
 
-/// Words that stand in every second error message of any provider, in whatever context. They are
-/// words of the language English, not policy: a phrase of one of them says nothing.
-const COMMON: &[&str] = &[
-    "a", "an", "and", "api", "at", "busy", "call", "code", "credit", "credits", "capacity", "daily", "error",
-    "errors", "exceeded", "failed", "failure", "for", "in", "invalid", "is", "key", "limit", "limited",
-    "limits", "max", "message", "minute", "model", "models", "month", "monthly", "no", "not", "of", "on",
-    "or", "plan", "please", "quota", "rate", "request", "requests", "reset", "resets", "response", "retry",
-    "server", "service", "status", "the", "this", "time", "to", "token", "tokens", "try", "unknown", "usage",
-    "user", "wait", "week", "weekly", "you", "your", "billing",
-];
-
 pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
     let decides = |cond: &Cond, out: &mut Diagnostics| each_test(cond, &mut |test| self::test(test, out));
     set.lets.iter().for_each(|l| decides(&l.cond, out));
     set.blocks.iter().for_each(|b| decides(&b.guard, out));
-    set.rules.iter().for_each(|r| {
-        decides(&r.when, out);
-        // Beside a status or code even a common word tells something.
-        if !is_guarded(set, r.block) {
-            deciding(set, &r.when, &mut HashSet::new(), out);
-        }
-    });
+    set.rules.iter().for_each(|r| decides(&r.when, out));
     set.resets.iter().for_each(|r| decides(&r.when, out));
     let searched = searched(set);
     for (id, list) in (0u32..).map(ListId).zip(&set.lists) {
@@ -118,63 +101,6 @@ fn shape(phrase: &Spanned<String>, out: &mut Diagnostics) {
             Diagnostic::new(lints::LONG_PHRASE, phrase.span, format!("this phrase has {length} characters"))
                 .here(format!("more than {LONG}"))
                 .help("keep the few words that tell this error from others"),
-        );
-    }
-}
-
-/// Whether a block around a rule asks for a status or a code.
-fn is_guarded(set: &Ruleset, block: Option<BlockId>) -> bool {
-    let mut guarded = false;
-    let mut at = block;
-    while let Some(block) = at.and_then(|id| set.blocks.get(id.index())) {
-        each_test(&block.guard, &mut |test| {
-            guarded |= matches!(test.field, Field::Status | Field::AnyStatus | Field::Code | Field::Type);
-        });
-        at = block.parent;
-    }
-    guarded
-}
-
-/// Phrases that decide a rule alone, and are one common word.
-fn deciding(set: &Ruleset, cond: &Cond, seen: &mut HashSet<LetId>, out: &mut Diagnostics) {
-    match cond {
-        Cond::Any(parts) => parts.iter().for_each(|part| deciding(set, part, seen, out)),
-        Cond::Let(id, _) if seen.insert(*id) => {
-            if let Some(named) = set.lets.get(id.index()) {
-                deciding(set, &named.cond, seen, out);
-            }
-        }
-        Cond::Test(Test {
-            field: Field::Text | Field::Message | Field::Detail | Field::Wrapper,
-            op: Op::Has(quantifier, phrases),
-            ..
-        }) => {
-            let entries = match phrases {
-                Phrases::Inline(entries) => entries.as_slice(),
-                Phrases::List(id, _) => set.lists.get(id.index()).map_or(&[][..], |list| &list.entries),
-            };
-            if *quantifier == Quantifier::Any || entries.len() == 1 {
-                for entry in entries {
-                    single_word(entry, out);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn single_word(phrase: &Spanned<String>, out: &mut Diagnostics) {
-    let word = literal::normal(&phrase.node);
-    let word = word.trim();
-    if COMMON.contains(&word) {
-        out.push(
-            Diagnostic::new(
-                lints::COMMON_WORD,
-                phrase.span,
-                format!("`{word}` alone stands in many other messages"),
-            )
-            .here("one common word")
-            .help("add the words that stand beside it"),
         );
     }
 }

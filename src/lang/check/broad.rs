@@ -1,0 +1,193 @@
+//! Phrases of one word that find too much.
+
+use std::collections::{HashMap, HashSet};
+
+use super::phrases::has_words;
+use crate::lang::{
+    diagnostic::{Diagnostic, Diagnostics, codes::lints},
+    literal,
+    source::{Span, Spanned},
+    tree::{BlockId, BucketId, Cond, Field, LetId, Op, Phrases, Quantifier, Rule, Ruleset, Test, each_test},
+};
+
+/// Words that tell nothing, also beside a status or a code. They are words of the language English,
+/// not policy.
+const EMPTY: &[&str] = &[
+    "a", "an", "and", "api", "are", "at", "be", "been", "by", "call", "error", "errors", "failed", "failure",
+    "for", "from", "has", "have", "in", "is", "it", "message", "of", "on", "or", "please", "request",
+    "requests", "response", "server", "service", "status", "that", "the", "this", "to", "was", "with", "you",
+    "your",
+];
+
+/// Words that stand in every second error message of any provider: a rule of one of them alone says
+/// nothing.
+const COMMON: &[&str] = &[
+    "access",
+    "account",
+    "again",
+    "allowed",
+    "available",
+    "balance",
+    "billing",
+    "busy",
+    "capacity",
+    "code",
+    "context",
+    "credit",
+    "credits",
+    "current",
+    "currently",
+    "daily",
+    "exceed",
+    "exceeded",
+    "exceeds",
+    "input",
+    "insufficient",
+    "invalid",
+    "key",
+    "later",
+    "length",
+    "limit",
+    "limited",
+    "limits",
+    "max",
+    "maximum",
+    "minute",
+    "model",
+    "models",
+    "month",
+    "monthly",
+    "no",
+    "not",
+    "output",
+    "payment",
+    "plan",
+    "prompt",
+    "provider",
+    "quota",
+    "rate",
+    "reached",
+    "reset",
+    "resets",
+    "retry",
+    "supported",
+    "time",
+    "token",
+    "tokens",
+    "too",
+    "try",
+    "unknown",
+    "usage",
+    "user",
+    "wait",
+    "week",
+    "weekly",
+];
+
+pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
+    let mut look = Look { set, witnesses: HashMap::new(), told: HashSet::new(), out };
+    for rule in &set.rules {
+        // Beside a status or a code even a common word tells something.
+        let beside = is_guarded(set, rule.block);
+        look.deciding(rule, &rule.when, beside, &mut HashSet::new());
+    }
+}
+
+/// Whether a block around a rule asks for a status or a code.
+fn is_guarded(set: &Ruleset, block: Option<BlockId>) -> bool {
+    let mut guarded = false;
+    let mut at = block;
+    while let Some(block) = at.and_then(|id| set.blocks.get(id.index())) {
+        each_test(&block.guard, &mut |test| {
+            guarded |= matches!(test.field, Field::Status | Field::AnyStatus | Field::Code | Field::Type);
+        });
+        at = block.parent;
+    }
+    guarded
+}
+
+struct Look<'a> {
+    set: &'a Ruleset,
+    /// By word: the first example of each bucket that it stands in.
+    witnesses: HashMap<String, Vec<(BucketId, Span)>>,
+    /// A list may be asked by several rules.
+    told: HashSet<Span>,
+    out: &'a mut Diagnostics,
+}
+
+impl Look<'_> {
+    /// Phrases that a rule hangs on; `beside`: below a status or a code.
+    fn deciding(&mut self, rule: &Rule, cond: &Cond, beside: bool, seen: &mut HashSet<(LetId, bool)>) {
+        match cond {
+            Cond::Any(parts) => parts.iter().for_each(|part| self.deciding(rule, part, beside, seen)),
+            Cond::Let(id, _) if seen.insert((*id, beside)) => {
+                if let Some(named) = self.set.lets.get(id.index()) {
+                    self.deciding(rule, &named.cond, beside, seen);
+                }
+            }
+            Cond::Test(Test {
+                field: Field::Text | Field::Message | Field::Detail | Field::Wrapper,
+                op: Op::Has(quantifier, phrases),
+                ..
+            }) => {
+                let set = self.set;
+                let entries = match phrases {
+                    Phrases::Inline(entries) => entries.as_slice(),
+                    Phrases::List(id, _) => set.lists.get(id.index()).map_or(&[][..], |list| &list.entries),
+                };
+                if *quantifier == Quantifier::Any || entries.len() == 1 {
+                    entries.iter().for_each(|entry| self.phrase(rule, entry, beside));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn phrase(&mut self, rule: &Rule, phrase: &Spanned<String>, beside: bool) {
+        let word = literal::normal(&phrase.node);
+        let word = word.trim();
+        if word.is_empty() || word.contains(' ') {
+            return;
+        }
+        let said = EMPTY.contains(&word) || (!beside && COMMON.contains(&word));
+        let witness = if said || beside { None } else { self.witness(rule, word) };
+        if (!said && witness.is_none()) || !self.told.insert(phrase.span) {
+            return;
+        }
+        let mut problem = Diagnostic::new(
+            lints::COMMON_WORD,
+            phrase.span,
+            format!("`{word}` alone stands in many other messages"),
+        )
+        .here("one common word")
+        .help("add the words that stand beside it");
+        if let Some((bucket, span)) = witness {
+            problem = problem.related(span, format!("in this one, too, which goes to `{bucket}`"));
+        }
+        self.out.push(problem);
+    }
+
+    /// Examples of two other buckets that hold the word, the first of them.
+    fn witness(&mut self, rule: &Rule, word: &str) -> Option<(String, Span)> {
+        let set = self.set;
+        let found = self.witnesses.entry(word.to_owned()).or_insert_with(|| holding(set, word));
+        let mut others = found.iter().filter(|(bucket, _)| *bucket != rule.bucket);
+        let (bucket, span) = others.next()?;
+        others.next()?;
+        Some((set.buckets.get(bucket.index())?.name.to_string(), *span))
+    }
+}
+
+fn holding(set: &Ruleset, word: &str) -> Vec<(BucketId, Span)> {
+    let mut found: Vec<(BucketId, Span)> = Vec::new();
+    for rule in set.rules.iter().filter(|rule| !rule.observe) {
+        let cases = rule.examples.iter().filter(|example| !example.counter).map(|example| &example.case);
+        for case in cases {
+            let holds = case.message.as_deref().is_some_and(|text| has_words(&literal::normal(text), word));
+            if holds && found.iter().all(|(bucket, _)| *bucket != rule.bucket) {
+                found.push((rule.bucket, case.span));
+            }
+        }
+    }
+    found
+}
