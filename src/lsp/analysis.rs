@@ -63,7 +63,12 @@ pub fn analyse(
             let table =
                 Table::compile(rules.clone(), settings).or_else(|_| Table::compile(rules, &NoSettings));
             match table {
-                Ok(table) => (sources, verify::warnings(&table, warnings), Some(Arc::new(table))),
+                Ok(table) => {
+                    if let Some(last) = &last {
+                        table.take_over(last);
+                    }
+                    (sources, verify::warnings(&table, warnings), Some(Arc::new(table)))
+                }
                 Err(_) => (sources, warnings, last),
             }
         }

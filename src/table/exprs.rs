@@ -78,6 +78,17 @@ impl Exprs {
         self.all.get(id.0 as usize)
     }
 
+    /// Takes over what another table has built of the same expressions.
+    pub(super) fn take_over(&self, other: &Self) {
+        for (key, id) in &self.ids {
+            let built = other.ids.get(key).and_then(|id| other.get(*id)).and_then(|expr| expr.built.get());
+            if let (Some(built), Some(expr)) = (built, self.get(*id)) {
+                // Built already: then it is the same.
+                let _ = expr.built.set(built.clone());
+            }
+        }
+    }
+
     /// Builds every expression (before a reload swaps tables).
     pub(super) fn warm(&self) {
         for expr in &self.all {

@@ -60,6 +60,12 @@ impl Table {
         self.matcher.exprs.warm();
     }
 
+    /// Takes over the regular expressions that another table has built and that this one has too:
+    /// building them is most of the work of checking rules again after a small change.
+    pub fn take_over(&self, other: &Self) {
+        self.matcher.exprs.take_over(&other.matcher.exprs);
+    }
+
     /// Reads an error as the rules want it read: strings below the keys of their list `echo_keys` are
     /// the user's own words (D13).
     pub fn normalise(&self, signal: &SignalRef<'_>, evidence: &mut Evidence) {
