@@ -1,0 +1,106 @@
+//! What the book in docs/ says of the language is what the language is.
+
+use std::{fs, path::PathBuf};
+
+use pointsman::lang::load;
+
+use crate::support::root;
+
+fn pages() -> Vec<(PathBuf, String)> {
+    let mut pages: Vec<_> = fs::read_dir(root().join("docs/src"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect();
+    pages.sort();
+    pages
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join("docs/src").join(name)).unwrap()
+}
+
+/// What the grammar takes literally, as a person writes it: the words of a `k_…` rule together, each
+/// alternative of another rule alone.
+fn keywords() -> Vec<String> {
+    let grammar = fs::read_to_string(root().join("grammar/rules.pest")).unwrap();
+    let grammar =
+        grammar.split("// ----------").filter(|part| !part.trim_start_matches('-').starts_with(" slots"));
+    let mut words = Vec::new();
+    for line in grammar.flat_map(str::lines).map(|line| line.split("//").next().unwrap()) {
+        let literals: Vec<&str> = line
+            .split('"')
+            .skip(1)
+            .step_by(2)
+            .filter(|text| text.starts_with(|c: char| c.is_ascii_lowercase()))
+            .collect();
+        if line.starts_with("k_") {
+            words.push(literals.join(" "));
+        } else {
+            words.extend(literals.iter().map(|&word| word.to_owned()));
+        }
+    }
+    words.sort();
+    words.dedup();
+    words
+}
+
+/// Whether `phrase` stands in `text` as words.
+fn names(text: &str, phrase: &str) -> bool {
+    let inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(phrase)
+        .any(|(at, _)| !text[..at].ends_with(inside) && !text[at + phrase.len()..].starts_with(inside))
+}
+
+#[test]
+fn the_reference_names_every_word_of_the_grammar() {
+    let (words, text) = (keywords(), page("language.md"));
+    assert!(words.len() > 120, "{words:?}");
+    let missing: Vec<_> = words.iter().filter(|word| !names(&text, word)).collect();
+    assert!(missing.is_empty(), "language.md does not speak of {missing:?}");
+}
+
+/// An example that is not a whole file is read below the shipped rules' names.
+#[test]
+fn every_example_of_the_book_loads() {
+    let mut seen = 0;
+    for (path, page) in pages() {
+        for block in page.split("```rules\n").skip(1) {
+            let text = block.split("```").next().unwrap();
+            let whole = if text.starts_with("language") {
+                text.to_owned()
+            } else {
+                format!("language 1\nuse default\n{text}")
+            };
+            let loaded = load::from_text(&whole);
+            assert!(
+                loaded.is_ok(),
+                "{}: {text}\n{:#?}",
+                path.display(),
+                loaded.err().map(|error| error.diagnostics)
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen >= 5, "{seen}");
+}
+
+#[test]
+fn every_page_is_in_the_summary_and_every_link_leads_somewhere() {
+    let summary = page("SUMMARY.md");
+    for (path, text) in pages() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(
+            name == "SUMMARY.md" || summary.contains(&format!("]({name})")),
+            "{name} is not in the summary"
+        );
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap();
+            let fine = link.starts_with("http")
+                || target.is_empty()
+                || root().join("docs/src").join(target).exists();
+            assert!(fine, "{name} links to {link}");
+        }
+    }
+}
