@@ -48,9 +48,7 @@ impl Table {
         let families = slots::families(&rules.aliases);
         let hash = hash::of(&rules, &settings);
         let matcher = compile::compile(&rules, &families)?;
-        let echo_keys = rules.lists.iter().filter(|list| &*list.name == ECHO_KEYS);
-        let echo_keys = echo_keys.flat_map(|list| &list.entries).map(|key| key.node.clone());
-        let normaliser = Normaliser::new(echo_keys);
+        let normaliser = Normaliser::new(echo_keys(&rules).map(ToOwned::to_owned));
         Ok(Self { rules, settings, families, hash, matcher, normaliser })
     }
 
@@ -72,9 +70,20 @@ impl Table {
         self.normaliser.read(signal, evidence);
     }
 
+    /// Whether two rule sets want every error read the same way, so that it needs to be read once only.
+    #[must_use]
+    pub fn reads_like(&self, other: &Self) -> bool {
+        echo_keys(&self.rules).eq(echo_keys(&other.rules))
+    }
+
     pub(crate) fn matcher(&self) -> &Matcher {
         &self.matcher
     }
+}
+
+fn echo_keys(rules: &Ruleset) -> impl Iterator<Item = &str> {
+    let lists = rules.lists.iter().filter(|list| &*list.name == ECHO_KEYS);
+    lists.flat_map(|list| &list.entries).map(|key| key.node.as_str())
 }
 
 const _: () = {

@@ -18,6 +18,8 @@ pub struct Comparison<'t, S> {
     old: &'t Table,
     new: &'t Table,
     scratch: [Scratch; 2],
+    /// Both read an error the same way.
+    alike: bool,
     pairs: HashMap<(Side, Side), Pair>,
     groups: Vec<Group<S>>,
     samples: usize,
@@ -86,6 +88,7 @@ impl<'t, S> Comparison<'t, S> {
             old,
             new,
             scratch: [Scratch::default(), Scratch::default()],
+            alike: old.reads_like(new),
             pairs: HashMap::new(),
             groups: Vec::new(),
             samples,
@@ -98,7 +101,11 @@ impl<'t, S> Comparison<'t, S> {
     pub fn judge(&mut self, signal: &SignalRef<'_>, sample: impl FnOnce(&Evidence) -> S) {
         let [first, second] = &mut self.scratch;
         let old = self.old.classify(signal, first);
-        let new = self.new.classify(signal, second);
+        let new = if self.alike {
+            self.new.classify_evidence(first.evidence(), signal.received_at, second)
+        } else {
+            self.new.classify(signal, second)
+        };
         self.errors += 1;
         let pair = self.pairs.entry(((old.rule, old.bucket), (new.rule, new.bucket))).or_insert_with(|| {
             let (old, new) = ((self.old, &old), (self.new, &new));
@@ -124,7 +131,7 @@ impl<'t, S> Comparison<'t, S> {
         }
         group.count += 1;
         if group.samples.len() < self.samples {
-            group.samples.push(sample(second.evidence()));
+            group.samples.push(sample(first.evidence()));
         }
     }
 
@@ -240,6 +247,16 @@ rule empty -> billing when text has \"balance\"
             assert_eq!(changed.changed, 3, "{from} {to}");
             assert!(told(&changed).iter().any(|told| told == says), "{says}\n{:?}", told(&changed));
         }
+    }
+
+    #[test]
+    fn rules_that_read_errors_differently_are_compared_as_they_read() {
+        let echo = format!("{RULES}list echo_keys = [\"said\"]\n");
+        let (old, new) = (table(RULES), table(&echo));
+        let mut comparison = Comparison::new(&old, &new, 1);
+        let message = r#"{"said":{"message":"slow down"}}"#;
+        comparison.judge(&SignalRef { message: Some(message), ..SignalRef::default() }, |_| ());
+        assert_eq!(comparison.finish().changed, 1);
     }
 
     #[test]
