@@ -169,4 +169,16 @@ mod tests {
         assert_eq!(stretches("账户余额不足，请充值。单号12ab", ""), ["账户余额不足", "请充值", "单号"]);
         assert_eq!(stretches("12 \"x\" ... '", ""), [""; 0]);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn of_any_text_nothing_but_words_is_left(text in "[a-z0-9 '\"`.,:;()/_{}…「」余额-]{0,80}|\\PC{0,40}") {
+            let mut rest = text.as_str();
+            for stretch in stretches(&text, "m") {
+                let at = rest.find(stretch).expect("stretches stand in the text, in order");
+                rest = &rest[at + stretch.len()..];
+                assert!(!stretch.is_empty() && !stretch.contains(char::is_numeric), "{stretch}");
+            }
+        }
+    }
 }
