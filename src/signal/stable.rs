@@ -49,7 +49,7 @@ pub fn stretches<'t>(text: &'t str, model: &str) -> Vec<&'t str> {
 /// Where [`stretches`] lie in the text.
 pub(crate) fn places(text: &str, model: &str) -> Vec<Range<usize>> {
     let mut found = Found::default();
-    let mut at = 0;
+    let (mut at, mut before) = (0, "");
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         if let Some(length) = quotation(text, at) {
             found.close();
@@ -58,12 +58,14 @@ pub(crate) fn places(text: &str, model: &str) -> Vec<Range<usize>> {
         }
         let length = word(rest);
         if let Some(word) = rest.get(..length).filter(|word| !word.is_empty()) {
-            if is_stable(word, model) {
+            // What follows the word `model` and is joined by `-` is the name of one.
+            let named = before == "model" && word.contains(['-', '_']);
+            if is_stable(word, model) && !named {
                 found.add(at..at + length);
             } else {
                 found.close();
             }
-            at += length;
+            (at, before) = (at + length, word);
             continue;
         }
         let Some(c) = rest.chars().next() else { break };
@@ -165,6 +167,7 @@ mod tests {
             stretches("you don't have access to model acme/big now", "acme/big"),
             ["you don't have access to model", "now"]
         );
+        assert_eq!(stretches("failed to invoke model big-one now", ""), ["failed to invoke model", "now"]);
         assert_eq!(stretches("your quota, it seems, is gone.", ""), ["your quota, it seems, is gone"]);
         assert_eq!(stretches("账户余额不足，请充值。单号12ab", ""), ["账户余额不足", "请充值", "单号"]);
         assert_eq!(stretches("12 \"x\" ... '", ""), [""; 0]);

@@ -76,8 +76,15 @@ pub(super) fn run(
                 0 => String::new(),
                 n => format!(", {n} of them this error again"),
             };
+            if !draft.caught.is_empty() {
+                let caught = draft.caught.join("`, `");
+                world.say(&format!(
+                    "note: it catches others that no rule matches, such as `{}`",
+                    Shown(&caught)
+                ));
+            }
             world.say(&format!(
-                "tried on {} errors{same}: it moves no other; put it above `use default` in your own rules, mend \
+                "tried on {} errors{same}: it takes none from another rule; put it above `use default` in your own rules, mend \
                  the comment, and run `pointsman check`",
                 draft.rows
             ));

@@ -41,6 +41,8 @@ pub struct Draft {
     pub rows: u64,
     /// Those of them that are the same error again.
     pub same: u64,
+    /// Some of those that no rule matches, and this one would; mostly none.
+    pub caught: Vec<String>,
 }
 
 /// Writes a candidate out. `None` when `check` would have something to say about it.
@@ -71,6 +73,7 @@ pub(super) fn draft(table: &Table, signal: &Signal, bucket: BucketId, core: &Cor
         phrases: core.phrases.clone(),
         rows: 0,
         same: 0,
+        caught: Vec::new(),
     })
 }
 

@@ -62,10 +62,10 @@ pub struct Drafting<'t> {
 struct Hits {
     /// Other errors that it matches.
     matched: u64,
-    /// Those of them that would get another bucket or reaction.
+    /// Those of them that would get another bucket or reaction than a rule gives them.
     moved: Vec<String>,
-    /// Another bucket or reaction than a rule gives them: what is said there does not mean this bucket.
-    against: bool,
+    /// Those of them that no rule matches.
+    caught: Vec<String>,
 }
 
 impl<'t> Drafting<'t> {
@@ -121,9 +121,9 @@ impl<'t> Drafting<'t> {
         for index in hit {
             if let Some(hits) = self.hits.get_mut(index) {
                 hits.matched = hits.matched.saturating_add(1);
-                hits.against |= moved && verdict.rule.is_some();
-                if moved && hits.moved.len() < SAMPLES {
-                    hits.moved.push(label.to_owned());
+                let kind = if verdict.rule.is_some() { &mut hits.moved } else { &mut hits.caught };
+                if moved && kind.len() < SAMPLES {
+                    kind.push(label.to_owned());
                 }
             }
         }
@@ -158,7 +158,9 @@ impl<'t> Drafting<'t> {
         // A code alone must be this error's own; of a phrase it is enough that it speaks against nothing.
         let against = |core: usize| {
             let code_alone = self.cores.get(core).is_some_and(|core| core.phrases.is_empty());
-            self.hits.get(2 * core).is_some_and(|hits| hits.against || (code_alone && hits.matched > 0))
+            self.hits
+                .get(2 * core)
+                .is_some_and(|hits| !hits.moved.is_empty() || (code_alone && hits.matched > 0))
         };
         let free = |core: &usize| matched(2 * core + 1) == 0;
         let best = places().filter(free).filter(|core| !against(*core));
@@ -167,14 +169,19 @@ impl<'t> Drafting<'t> {
             let matched = matched(2 * core + 1);
             matched != 0 && matched != u64::MAX && moved(2 * core + 1).is_empty()
         });
-        for core in best.chain(good).chain(fair).filter_map(|place| self.cores.get(place)) {
+        // Last what catches others that no rule matches, which is said.
+        let caught = |place: usize| self.hits.get(place).map_or(&[][..], |hits| &hits.caught);
+        let (fair, last): (Vec<_>, Vec<_>) = fair.partition(|core| caught(2 * core + 1).is_empty());
+        for place in best.chain(good).chain(fair).chain(last) {
+            let Some(core) = self.cores.get(place) else { continue };
             if let Some(mut draft) = draft::draft(self.table, self.signal, self.bucket, core) {
                 (draft.rows, draft.same) = (self.rows, self.same);
+                draft.caught = caught(2 * place + 1).to_vec();
                 return Ok(draft);
             }
         }
-        let least = places().map(|core| moved(2 * core + 1)).filter(|moved| !moved.is_empty());
-        Err(SuggestError::MovesOthers(least.min_by_key(|moved| moved.len()).unwrap_or_default().to_vec()))
+        let fewest = places().map(|core| moved(2 * core + 1)).filter(|moved| !moved.is_empty());
+        Err(SuggestError::MovesOthers(fewest.min_by_key(|moved| moved.len()).unwrap_or_default().to_vec()))
     }
 }
 
