@@ -62,7 +62,29 @@ pub struct PatternError {
     pub at: Range<usize>,
     /// It is well formed, but too large.
     pub too_large: bool,
+    /// How to mend it.
+    pub help: &'static str,
 }
+
+/// How to mend an expression that is too large.
+const SHORTEN: &str = "shorten it, or lower the numbers in its repetitions";
+
+/// How to mend what the parser refused.
+fn help(kind: &ast::ErrorKind) -> &'static str {
+    use ast::ErrorKind as Kind;
+    match kind {
+        Kind::UnsupportedLookAround => {
+            "ask for the rest in a test of its own, such as `text matches /…/ and not text has \"…\"`"
+        }
+        Kind::UnsupportedBackreference => "write the text out a second time",
+        Kind::ClassRangeInvalid | Kind::RepetitionCountInvalid => "write the smaller one first",
+        Kind::NestLimitExceeded(_) => "split it into several tests",
+        _ => BACKSLASH,
+    }
+}
+
+/// The commonest remedy.
+const BACKSLASH: &str = "a sign that stands for itself takes a backslash, such as `\\(`";
 
 /// What an expression parses to, kept beside it: the checker, the lints and the table all ask, and
 /// parsing costs more than all the rest that they do with it. Clones share it.
@@ -100,7 +122,8 @@ impl Eq for Parsed {}
 /// A malformed or oversized expression.
 pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternError> {
     let whole = 0..pattern.len();
-    let too_large = |message: String| PatternError { message, at: whole.clone(), too_large: true };
+    let too_large =
+        |message: String| PatternError { message, at: whole.clone(), too_large: true, help: SHORTEN };
     if pattern.len() > MAX_PATTERN {
         return Err(too_large(format!("longer than {MAX_PATTERN} bytes")));
     }
@@ -109,6 +132,7 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
             message: e.kind().to_string(),
             at: e.span().start.offset..e.span().end.offset,
             too_large: false,
+            help: help(e.kind()),
         })?;
     let Ascii { mut instead, cased } = ast::visit(&ast, Ascii::default()).unwrap_or_default();
     // Where case plays no part, nothing need be folded.
@@ -129,6 +153,7 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
         },
         at: whole.clone(),
         too_large: false,
+        help: BACKSLASH,
     })?;
     if states(&hir) > MAX_STATES {
         return Err(too_large("it repeats too much".to_owned()));

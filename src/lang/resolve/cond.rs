@@ -329,12 +329,7 @@ impl Resolver<'_> {
             if problem.too_large { "is too large" } else { "cannot be read" },
             problem.message
         );
-        let help = if problem.too_large {
-            "shorten it, or lower the numbers in its repetitions"
-        } else {
-            "a sign that stands for itself takes a backslash, such as `\\(`"
-        };
-        self.out.push(Diagnostic::new(code, span, message).help(help));
+        self.out.push(Diagnostic::new(code, span, message).help(problem.help));
         None
     }
 
