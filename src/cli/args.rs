@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, builder::TypedValueParser as _};
 
 #[cfg(feature = "lsp")]
 use super::lsp;
@@ -36,8 +36,16 @@ pub struct Args {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Global {
     /// A rule file, or a folder with `main.rules`; without it, the shipped rules
-    #[arg(long, global = true, value_name = "PATH", env = "POINTSMAN_RULES", hide_env_values = true)]
+    #[arg(long, global = true, value_name = "PATH", env = "POINTSMAN_RULES", hide_env_values = true, value_parser = clap::builder::OsStringValueParser::new().try_map(rule_path))]
     pub(super) rules: Option<PathBuf>,
+}
+
+/// An empty path is a variable that was meant to be unset, more often than not.
+fn rule_path(said: std::ffi::OsString) -> Result<PathBuf, &'static str> {
+    if said.is_empty() {
+        return Err("it names no file; leave it out for the shipped rules, and unset `POINTSMAN_RULES`");
+    }
+    Ok(said.into())
 }
 
 #[derive(Debug, Subcommand)]

@@ -63,8 +63,14 @@ pub(super) fn run(
 fn show(path: &str, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let Some((_, text)) = shipped::FILES.iter().find(|(name, _)| *name == path) else {
         let paths = shipped::FILES.iter().map(|(name, _)| *name);
-        let hint = nearest::did_you_mean(path, paths).map(|hint| format!("; {hint}")).unwrap_or_default();
-        return Err(Failure::Usage(format!("no shipped file is called `{path}`{hint}")));
+        // `codes` and `codes.rules` for `classify/codes.rules`.
+        let bare = path.trim_end_matches(".rules");
+        let tail =
+            paths.clone().find(|name| name.trim_end_matches(".rules").rsplit('/').next() == Some(bare));
+        let hint = tail.map(|name| format!("did you mean `{name}`?"));
+        let hint = hint.or_else(|| nearest::did_you_mean(path, paths));
+        let hint = hint.unwrap_or_else(|| "`pointsman rules show | grep '^# ──'` names them all".into());
+        return Err(Failure::Usage(format!("no shipped file is called `{path}`; {hint}")));
     };
     out.write_all(text.as_bytes())?;
     Ok(Outcome::Fine)
