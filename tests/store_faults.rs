@@ -13,6 +13,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::Arc,
     thread,
     time::{Duration, Instant, SystemTime},
 };
@@ -296,13 +297,45 @@ fn another_programs_database_is_not_touched() {
 fn a_newer_schema_is_refused_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = file_with_profile(folder.path());
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let db = Connection::open(&path).unwrap();
+    let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    db.pragma_update(None, "user_version", 99).unwrap();
     for error in [SqliteStore::open(&path).unwrap_err(), SqliteStore::open_read_only(&path).unwrap_err()] {
         assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error:?}");
         assert!(error.to_string().contains("newer"), "{error}");
     }
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 1).unwrap();
+    db.pragma_update(None, "user_version", version).unwrap();
     assert_eq!(look(&SqliteStore::open(&path).unwrap(), "s").profiles.len(), 1);
+}
+
+#[test]
+fn a_file_that_a_newer_version_takes_over_while_open_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    let store = SqliteStore::open(&path).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let fact = batch("s", vec![limited("openai:a", "m", now())]);
+    let error = store.apply(&fact, now()).unwrap_err();
+    assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error:?}");
+}
+
+#[test]
+fn a_file_that_was_removed_or_replaced_while_open_is_no_place_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    let store = SqliteStore::open(&path).unwrap();
+    let fact = batch("s", vec![limited("openai:a", "m", now())]);
+    let aside = folder.path().join("aside.sqlite");
+    std::fs::rename(&path, &aside).unwrap();
+    let removed = store.apply(&fact, now()).unwrap_err();
+    std::fs::write(&path, "another").unwrap();
+    let replaced = store.apply(&fact, now()).unwrap_err();
+    for error in [removed, replaced] {
+        assert!(matches!(error, StoreError::Gone { .. }), "{error:?}");
+        assert!(error.to_string().contains("removed or replaced"), "{error}");
+    }
+    std::fs::rename(&aside, &path).unwrap();
+    assert_eq!(usage(&store.apply(&fact, now()).unwrap().view, "openai:a").error_count, 1, "put back");
 }
 
 #[test]
@@ -459,7 +492,7 @@ fn a_resilient_store_goes_on_in_memory_says_so_and_writes_later() {
     let folder = tempfile::tempdir().unwrap();
     let path = file_with_profile(folder.path());
     let inner = SqliteStore::open_patiently(&path, Duration::from_millis(20)).unwrap();
-    let store = Resilient::new(Box::new(inner));
+    let store = Resilient::new(Arc::new(inner));
     let see = |store: &dyn Store| store.view(&ViewQuery { session: Some("s") }, now()).unwrap();
     assert_eq!(usage(&see(&store), "openai:a").error_count, 0);
     assert_eq!(store.trouble(), None);
@@ -482,6 +515,7 @@ fn a_resilient_store_goes_on_in_memory_says_so_and_writes_later() {
 
     holder.execute_batch("ROLLBACK").unwrap();
     assert_eq!(usage(&see(&store), "openai:a").error_count, 2);
+    store.flush().unwrap();
     assert_eq!(store.trouble(), None);
     let other = SqliteStore::open(&path).unwrap();
     assert_eq!(usage(&look(&other, "s"), "openai:a").error_count, 2, "nothing is lost");

@@ -8,15 +8,18 @@ use super::clock::Clock;
 use crate::state::{
     change::{Applied, Batch},
     model::{Profile, ProfileId},
+    resilient::Resilient,
     store::{Store, StoreError},
     view::{View, ViewQuery},
 };
 
 /// Asks the store at once where it need not wait, else on a blocking thread; one such at a time,
-/// since a store writes one batch at a time anyway.
+/// since a store writes one batch at a time anyway. What cannot be written is kept in memory where
+/// that loses nothing.
 #[derive(Clone)]
 pub(super) struct Keeper {
     store: Arc<dyn Store>,
+    resilient: Arc<Resilient>,
     turn: Arc<Semaphore>,
     /// The last view of all profiles that was read.
     last: Arc<Mutex<Option<View>>>,
@@ -24,11 +27,18 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, turn: Arc::new(Semaphore::new(1)), last: Arc::default() }
+        let resilient = Arc::new(Resilient::new(store));
+        let store = Arc::clone(&resilient) as Arc<dyn Store>;
+        Self { store, resilient, turn: Arc::new(Semaphore::new(1)), last: Arc::default() }
     }
 
     pub const fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// Why the state is in memory only, while it is.
+    pub fn trouble(&self) -> Option<String> {
+        self.resilient.trouble().map(|trouble| trouble.why)
     }
 
     pub async fn view(&self, session: Option<&str>, clock: &Arc<dyn Clock>) -> Result<View, StoreError> {

@@ -97,6 +97,9 @@ impl<'a> Turn<'a> {
                 Step::Persist(batch) => {
                     let applied = engine.keeper.apply(batch, &engine.clock).await;
                     let persisted = Persisted::from(&applied);
+                    if applied.is_ok() {
+                        driver.say_trouble();
+                    }
                     view = applied.map_or(view, |applied| applied.view);
                     Report::Persisted(persisted)
                 }
@@ -163,7 +166,10 @@ impl Driver<'_> {
     async fn first_view(self) -> Result<View, RunError> {
         let Self { engine, session, .. } = self;
         match engine.keeper.view(session, &engine.clock).await {
-            Ok(view) => Ok(view),
+            Ok(view) => {
+                self.say_trouble();
+                Ok(view)
+            }
             Err(error) => match engine.keeper.last_known() {
                 Some(last) => {
                     self.unavailable(error.to_string());
@@ -242,6 +248,13 @@ impl Driver<'_> {
         signal.model = signal.model.or(Some(&step.candidate.model));
         signal.aborted = signal.aborted.or(failed.aborted);
         self.engine.record(table, &signal).await;
+    }
+
+    /// Says so while the state is kept in memory only.
+    fn say_trouble(self) {
+        if let Some(why) = self.engine.keeper.trouble() {
+            self.unavailable(why);
+        }
     }
 
     fn unavailable(self, why: String) {

@@ -1,12 +1,15 @@
 //! A store that goes on in memory where that loses nothing, and says so.
 //!
 //! Facts (failures, successes, uses) that cannot be written are kept in memory, counted in every
-//! view, and written as soon as the file can be again. Changes of a session are for other readers,
-//! so they are refused as long as they would not reach them.
+//! view, and written with the next change once the file can be written again, or by a flush. Changes
+//! of a session are for other readers, so they are refused as long as they would not reach them.
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::{
@@ -22,16 +25,22 @@ use crate::time::Timestamp;
 /// Batches kept while the file cannot be written; of more, the oldest are dropped, and that is said.
 const KEPT: usize = 10_000;
 
+/// Sessions remembered before the memory of them starts anew.
+const SESSIONS: usize = 16_384;
+
 /// A store with a memory for bad times.
 pub struct Resilient {
-    store: Box<dyn Store>,
+    store: Arc<dyn Store>,
+    /// Whether there is trouble: then nothing goes past the memory.
+    troubled: AtomicBool,
     inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
     trouble: Option<Trouble>,
-    waiting: VecDeque<Batch>,
+    /// What could not be written, and when it was to be.
+    waiting: VecDeque<(Batch, Timestamp)>,
     dropped: usize,
     /// The last view that could be read, with the waiting batches applied.
     last: Snapshot,
@@ -52,13 +61,16 @@ pub struct Trouble {
 impl Resilient {
     /// Over a store.
     #[must_use]
-    pub fn new(store: Box<dyn Store>) -> Self {
-        Self { store, inner: Mutex::default() }
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, troubled: AtomicBool::new(false), inner: Mutex::default() }
     }
 
     /// What is wrong, while something is. For `status`, and for a host to say once.
     #[must_use]
     pub fn trouble(&self) -> Option<Trouble> {
+        if !self.is_troubled() {
+            return None;
+        }
         let inner = self.inner.lock().ok()?;
         let trouble = inner.trouble.as_ref()?;
         Some(Trouble { waiting: inner.waiting.len(), dropped: inner.dropped, ..trouble.clone() })
@@ -68,14 +80,28 @@ impl Resilient {
         self.inner.lock().map_err(|_| StoreError::Poisoned)
     }
 
-    /// Writes what waits, oldest first.
-    fn catch_up(&self, inner: &mut Inner, now: Timestamp) -> Result<(), StoreError> {
-        while let Some(batch) = inner.waiting.front() {
-            self.store.apply(batch, now)?;
+    fn is_troubled(&self) -> bool {
+        self.troubled.load(Ordering::Acquire)
+    }
+
+    /// Writes what waits, oldest first, as of the time when it was to be written.
+    fn catch_up(&self, inner: &mut Inner) -> Result<(), StoreError> {
+        while let Some((batch, at)) = inner.waiting.front() {
+            self.store.apply(batch, *at)?;
             inner.waiting.pop_front();
         }
-        inner.trouble = None;
+        self.recover(inner);
         Ok(())
+    }
+
+    fn recover(&self, inner: &mut Inner) {
+        inner.trouble = None;
+        self.troubled.store(false, Ordering::Release);
+    }
+
+    fn say(&self, inner: &mut Inner, error: &StoreError) {
+        inner.trouble = Some(Trouble { why: error.to_string(), waiting: 0, dropped: 0 });
+        self.troubled.store(true, Ordering::Release);
     }
 }
 
@@ -85,6 +111,9 @@ impl Inner {
             self.last.set_profiles(Arc::clone(&view.profiles));
         }
         if let Some(id) = query.session {
+            if self.sessions.len() >= SESSIONS {
+                self.sessions.clear();
+            }
             self.sessions.insert(id.to_owned(), Arc::clone(&view.session));
         }
     }
@@ -93,16 +122,12 @@ impl Inner {
         id.and_then(|id| self.sessions.get(id)).cloned().unwrap_or_default()
     }
 
-    fn say(&mut self, error: &StoreError) {
-        self.trouble = Some(Trouble { why: error.to_string(), waiting: 0, dropped: 0 });
-    }
-
     fn keep(&mut self, batch: &Batch, now: Timestamp) -> Applied {
         if self.waiting.len() >= KEPT {
             self.waiting.pop_front();
             self.dropped += 1;
         }
-        self.waiting.push_back(batch.clone());
+        self.waiting.push_back((batch.clone(), now));
         let id = batch.session.as_deref();
         let plan = self.last.plan(batch, &self.session(id), now);
         self.last.commit(id, plan)
@@ -110,22 +135,21 @@ impl Inner {
 }
 
 impl Store for Resilient {
+    /// Does not try to write what waits: a reader need not wait for that.
     fn view(&self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, StoreError> {
         let mut inner = self.lock()?;
-        let caught_up = self.catch_up(&mut inner, now);
-        match caught_up.and_then(|()| self.store.view(query, now)) {
-            Ok(view) => {
+        match self.store.view(query, now) {
+            Ok(view) if inner.waiting.is_empty() => {
+                self.recover(&mut inner);
                 inner.remember(query, &view);
                 Ok(view)
             }
+            Ok(view) => Ok(inner.last.view(view.session)),
             // Nothing was ever read: there is nothing to go on with.
             Err(error) if inner.last.profiles.is_empty() && inner.waiting.is_empty() => Err(error),
             Err(error) => {
-                inner.say(&error);
-                let session = match self.store.view(query, now) {
-                    Ok(view) => view.session,
-                    Err(_) => inner.session(query.session),
-                };
+                self.say(&mut inner, &error);
+                let session = inner.session(query.session);
                 Ok(inner.last.view(session))
             }
         }
@@ -134,17 +158,31 @@ impl Store for Resilient {
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError> {
         let mut inner = self.lock()?;
         let query = ViewQuery { session: batch.session.as_deref() };
-        let caught_up = self.catch_up(&mut inner, now);
-        match caught_up.and_then(|()| self.store.apply(batch, now)) {
+        match self.catch_up(&mut inner).and_then(|()| self.store.apply(batch, now)) {
             Ok(applied) => {
                 inner.remember(&query, &applied.view);
                 Ok(applied)
             }
             Err(error) => {
-                inner.say(&error);
-                if batch.changes.iter().all(is_fact) { Ok(inner.keep(batch, now)) } else { Err(error) }
+                self.say(&mut inner, &error);
+                let facts: Vec<Change> = batch.changes.iter().filter(|c| is_fact(c)).cloned().collect();
+                let all = facts.len() == batch.changes.len();
+                if !all && facts.is_empty() {
+                    return Err(error);
+                }
+                let kept = inner.keep(&Batch { session: batch.session.clone(), changes: facts }, now);
+                if all { Ok(kept) } else { Err(error) }
             }
         }
+    }
+
+    fn view_at_once(&self, query: &ViewQuery<'_>, now: Timestamp) -> Option<Result<View, StoreError>> {
+        // An error is for `view` to deal with.
+        if self.is_troubled() { None } else { self.store.view_at_once(query, now).filter(Result::is_ok) }
+    }
+
+    fn apply_at_once(&self, batch: &Batch, now: Timestamp) -> Option<Result<Applied, StoreError>> {
+        if self.is_troubled() { None } else { self.store.apply_at_once(batch, now).filter(Result::is_ok) }
     }
 
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
@@ -168,6 +206,9 @@ impl Store for Resilient {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
+        if self.is_troubled() {
+            self.catch_up(&mut *self.lock()?)?;
+        }
         self.store.flush()
     }
 }

@@ -142,6 +142,15 @@ pub enum StoreError {
         /// What the system said.
         detail: String,
     },
+    /// Another file, or none, has taken the place of the one that is open.
+    #[error(
+        "the state file `{path}` was removed or replaced while it was open; put it back, or end this process and \
+         start it anew"
+    )]
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
     /// A row that this version cannot read.
     #[error(
         "the state file `{path}` holds a row that cannot be read ({detail}); restore a copy, or remove it"

@@ -174,6 +174,21 @@ async fn a_store_that_cannot_be_written_is_said_and_the_run_goes_on() {
     assert_eq!(bench.engine.run(request(), down).await.unwrap().answer, "b");
     assert_eq!(calls.all(), ["acme/a acme:x", "acme/a acme:y", "other/b other:z"], "windows count in memory");
     assert!(bench.events().contains(&"store_unavailable".to_owned()));
+
+    assert_eq!(bench.engine.run(request(), down).await.unwrap().answer, "b");
+    assert_eq!(
+        calls.all()[3..],
+        ["acme/a acme:x", "other/b other:z"],
+        "in later turns too: a probe, no more"
+    );
+    assert!(bench.events().contains(&"store_unavailable".to_owned()));
+    assert!(
+        store.view(&ViewQuery::default(), Timestamp::EPOCH).unwrap().profiles[0].usage.windows.is_empty()
+    );
+    store.no_writes.store(false, Ordering::SeqCst);
+    bench.engine.run(request(), down).await.unwrap();
+    let view = store.view(&ViewQuery::default(), Timestamp::EPOCH).unwrap();
+    assert_eq!(view.profiles[0].usage.windows.len(), 1, "and stored as soon as that goes");
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,25 @@ use std::path::Path;
 
 use rusqlite::{Error, ErrorCode, ffi};
 
+use super::open::newest;
 use crate::state::store::StoreError;
+
+/// What has become of an open file.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub(super) enum Changed {
+    /// It is no longer at its path.
+    #[error("removed or replaced")]
+    Gone,
+    /// A newer version has migrated it.
+    #[error("schema version {0}")]
+    Newer(i64),
+}
+
+impl From<Changed> for Error {
+    fn from(changed: Changed) -> Self {
+        Self::ToSqlConversionFailure(Box::new(changed))
+    }
+}
 
 /// What `error` means for the state file at `path`.
 pub(super) fn explain(path: &Path, error: &Error) -> StoreError {
@@ -12,6 +30,11 @@ pub(super) fn explain(path: &Path, error: &Error) -> StoreError {
     let detail = error.to_string();
     let Error::SqliteFailure(failure, _) = error else {
         return match error {
+            Error::ToSqlConversionFailure(why) => match why.downcast_ref() {
+                Some(Changed::Gone) => StoreError::Gone { path },
+                Some(Changed::Newer(found)) => StoreError::Newer { path, found: *found, known: newest() },
+                None => StoreError::Io { path, detail },
+            },
             Error::FromSqlConversionFailure(..)
             | Error::InvalidColumnType(..)
             | Error::IntegralValueOutOfRange(..) => StoreError::Row { path, detail },

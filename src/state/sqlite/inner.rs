@@ -4,7 +4,11 @@ use std::{collections::BTreeMap, sync::Arc, thread, time::Duration};
 
 use rusqlite::{Connection, Error, TransactionBehavior};
 
-use super::{error::is_busy, read, write};
+use super::{
+    error::{Changed, is_busy},
+    open::{Place, newest, version},
+    read, write,
+};
 use crate::{
     state::{
         change::{Applied, Batch, Change},
@@ -28,6 +32,7 @@ const CACHED_SESSIONS: usize = 16_384;
 #[derive(Debug)]
 pub(super) struct Inner {
     pub db: Connection,
+    place: Place,
     pub patience: Duration,
     pub snapshot: Snapshot,
     /// `PRAGMA data_version` that the snapshot belongs to; none: nothing read yet.
@@ -40,9 +45,9 @@ pub(super) struct Inner {
 
 impl Inner {
     /// Over a connection; nothing is read yet.
-    pub fn new(db: Connection, patience: Duration) -> Self {
+    pub fn new(db: Connection, place: Place, patience: Duration) -> Self {
         let (snapshot, used) = (Snapshot::default(), BTreeMap::new());
-        Self { db, patience, snapshot, seen: None, used, used_since: None }
+        Self { db, place, patience, snapshot, seen: None, used, used_since: None }
     }
 
     /// The session, if the cache holds it and is fresh, and the clock guard has nothing to do.
@@ -133,6 +138,9 @@ impl Inner {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        if !self.place.holds() {
+            return Err(Changed::Gone.into());
+        }
         self.begin()?;
         let done = self.fresh_and(work).and_then(|done| {
             self.db.prepare_cached("COMMIT")?.execute([])?;
@@ -176,6 +184,10 @@ impl Inner {
     fn fresh_and<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
         let seen = data_version(&self.db)?;
         if self.seen != Some(seen) {
+            let found = version(&self.db)?;
+            if found > newest() {
+                return Err(Changed::Newer(found).into());
+            }
             let profiles = read::profiles(&self.db)?;
             self.take(profiles, seen);
         }

@@ -70,7 +70,8 @@ impl SqliteStore {
 
     fn over(path: &Path, db: Connection, patience: Duration) -> Result<Self, StoreError> {
         db.set_prepared_statement_cache_capacity(64);
-        let store = Self { path: path.to_owned(), inner: Mutex::new(Inner::new(db, patience)) };
+        let inner = Inner::new(db, open::Place::of(path), patience);
+        let store = Self { path: path.to_owned(), inner: Mutex::new(inner) };
         store.run(Inner::refresh)?;
         Ok(store)
     }

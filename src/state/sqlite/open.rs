@@ -1,6 +1,11 @@
 //! Opening the state file: mode, pragmas, migrations.
 
-use std::{fs, io, path::Path, thread, time::Duration};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
 
 use rusqlite::{Connection, Error, OpenFlags, TransactionBehavior};
 
@@ -16,6 +21,39 @@ const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql"), include_str!("sch
 /// The newest schema version that this build knows.
 pub(super) fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Where an open file lies, to notice that it no longer does.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    file: Option<FileId>,
+}
+
+impl Place {
+    /// Of the file that was just opened.
+    pub fn of(path: &Path) -> Self {
+        Self { path: path.to_owned(), file: file_id(path) }
+    }
+
+    /// Whether the file still lies there; where that cannot be told, it does.
+    pub fn holds(&self) -> bool {
+        self.file.is_none() || self.file == file_id(&self.path)
+    }
+}
+
+/// Device and inode.
+type FileId = (u64, u64);
+
+#[cfg(unix)]
+fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+const fn file_id(_path: &Path) -> Option<FileId> {
+    None
 }
 
 /// Pause between two tries to open a file that others are just creating or recovering.
