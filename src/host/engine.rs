@@ -203,6 +203,9 @@ impl Engine {
     ///
     /// # Errors
     /// [`RunError`] when nothing answered.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime, and in one without a timer (`enable_time`).
     pub async fn run<T, F, Fut>(&self, request: Request, attempt: F) -> Result<Outcome<T>, RunError>
     where
         F: FnMut(Attempt) -> Fut,
