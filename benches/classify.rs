@@ -210,6 +210,7 @@ mod whole {
     #[divan::bench]
     fn corpus_ten_thousand_rules(bencher: Bencher) {
         let table = Table::compile(rules(*TEN_THOUSAND), &NoSettings).unwrap();
+        table.warm();
         let mut scratch = Scratch::default();
         bencher.counter(ItemsCount::new(CORPUS.len())).bench_local(|| {
             for signal in CORPUS.iter() {
@@ -297,6 +298,12 @@ mod compile {
     #[divan::bench]
     fn load(bencher: Bencher) {
         bencher.bench(|| load::shipped().unwrap());
+    }
+
+    /// Without examples, tests and lints, as `classify` and hosts do.
+    #[divan::bench]
+    fn load_to_judge(bencher: Bencher) {
+        bencher.bench(|| load::shipped_to_judge().unwrap());
     }
 
     #[divan::bench(args = TIMES)]

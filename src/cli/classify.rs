@@ -2,6 +2,7 @@
 
 mod human;
 mod pass;
+mod pipeline;
 
 use std::{io::Write, path::PathBuf};
 
@@ -70,7 +71,7 @@ pub(super) fn run(
     if one.is_some() && args.file.is_some() {
         return Err(Failure::Usage("an error is given by FILE or by flags, not by both".into()));
     }
-    let table = rulebook::load(global, world)?;
+    let table = rulebook::load_to_judge(global, world)?;
     let human = match args.format {
         Some(format) => format == Format::Human,
         None => world.stdout_terminal,

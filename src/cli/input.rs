@@ -11,7 +11,7 @@ use super::{failure::Failure, lines::LONGEST, world::World};
 /// A file, or stdin.
 pub(super) struct Input {
     name: PathBuf,
-    reader: Box<dyn Read>,
+    reader: Box<dyn Read + Send>,
 }
 
 impl Input {
@@ -24,7 +24,7 @@ impl Input {
             if world.stdin_terminal {
                 world.say("reading errors from the keyboard, one a line; Ctrl-D ends");
             }
-            return Ok(Self { name: "stdin".into(), reader: Box::new(io::stdin().lock()) });
+            return Ok(Self { name: "stdin".into(), reader: Box::new(io::stdin()) });
         };
         let failed = |error| Failure::Read { path: path.to_owned(), error };
         let file = File::open(path).map_err(failed)?;
@@ -35,7 +35,7 @@ impl Input {
     }
 
     /// The bytes, and how to speak of a failure to read them.
-    pub(super) fn into_parts(self) -> (Box<dyn Read>, impl Fn(io::Error) -> Failure) {
+    pub(super) fn into_parts(self) -> (Box<dyn Read + Send>, impl Fn(io::Error) -> Failure) {
         let name = self.name;
         (self.reader, move |error| Failure::Read { path: name.clone(), error })
     }

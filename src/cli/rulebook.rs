@@ -24,6 +24,19 @@ pub(super) fn load(global: &Global, world: &World) -> Result<Table, Failure> {
     compile(rules(global, world)?, world)
 }
 
+/// Like [`load`], for a command that looks at no example: the shipped rules come without.
+///
+/// # Errors
+/// See [`load`].
+pub(super) fn load_to_judge(global: &Global, world: &World) -> Result<Table, Failure> {
+    if global.rules.is_none()
+        && let Ok((rules, _)) = load::shipped_to_judge()
+    {
+        return compile(rules, world);
+    }
+    load(global, world)
+}
+
 /// Like [`load`], with the settings of a config beside those of the environment.
 ///
 /// # Errors

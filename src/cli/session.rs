@@ -86,7 +86,7 @@ pub(super) fn run(
             set(session, model.as_deref(), profile.as_deref(), state, world)
         }
         Action::Reset { session, new, state } => {
-            let table = rulebook::load(global, world)?;
+            let table = rulebook::load_to_judge(global, world)?;
             let change = if *new { by_hand::new(table.policy()) } else { by_hand::reset(table.policy()) };
             let store = state.open(world)?;
             store.apply(&Batch { session: Some(session.clone()), changes: vec![change] }, world.now())?;

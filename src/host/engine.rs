@@ -118,7 +118,7 @@ impl Engine {
     /// # Errors
     /// [`EngineError::Table`] when a setting has a value that it cannot have.
     pub fn shipped(config: &Config, store: Arc<dyn Store>) -> Result<Self, EngineError> {
-        let (rules, _) = load::shipped().map_err(|error| {
+        let (rules, _) = load::shipped_to_judge().map_err(|error| {
             let first = error.diagnostics.iter().next().map(|diagnostic| diagnostic.message.clone());
             EngineError::Rules(first.unwrap_or_default())
         })?;

@@ -183,9 +183,16 @@ fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
 /// only what stands between runs is certain. An alternative that contains another says nothing more.
 fn tidy(set: &Set) -> Set {
     let certain = |text: &String| {
+        // Looking first is much cheaper than splitting, and hardly any text has such a run.
+        if !text.as_bytes().windows(2).any(|pair| pair == b"  ") {
+            return text.trim().to_owned();
+        }
         let longest = text.split("  ").map(str::trim).max_by_key(|piece| piece.len());
         longest.unwrap_or("").to_owned()
     };
     let set: Set = set.iter().map(certain).collect();
+    if set.len() < 2 {
+        return set;
+    }
     set.iter().filter(|l| !set.iter().any(|o| o != *l && l.contains(o.as_str()))).cloned().collect()
 }

@@ -9,7 +9,6 @@ use std::{
 };
 
 use regex_syntax::{
-    ParserBuilder,
     ast::{self, Ast},
     hir::{self, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, translate::TranslatorBuilder},
 };
@@ -127,30 +126,18 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
     if pattern.len() > MAX_PATTERN {
         return Err(too_large(format!("longer than {MAX_PATTERN} bytes")));
     }
-    let ast =
+    let mut ast =
         ast::parse::ParserBuilder::new().nest_limit(60).build().parse(pattern).map_err(|e| PatternError {
             message: e.kind().to_string(),
             at: e.span().start.offset..e.span().end.offset,
             too_large: false,
             help: help(e.kind()),
         })?;
-    let Ascii { mut instead, cased } = ast::visit(&ast, Ascii::default()).unwrap_or_default();
     // Where case plays no part, nothing need be folded.
-    let fold = cased && !case_sensitive;
-    let hir = if instead.is_empty() {
-        let translator = TranslatorBuilder::new().case_insensitive(fold).build().translate(pattern, &ast);
-        translator.map_err(regex_syntax::Error::Translate)
-    } else {
-        instead.sort_by_key(|(range, _)| range.start);
-        let text = replaced(pattern, &instead);
-        ParserBuilder::new().nest_limit(100).case_insensitive(fold).build().parse(&text)
-    };
+    let fold = to_ascii(&mut ast) && !case_sensitive;
+    let hir = TranslatorBuilder::new().case_insensitive(fold).build().translate(pattern, &ast);
     let hir = hir.map_err(|e| PatternError {
-        message: match e {
-            regex_syntax::Error::Parse(e) => e.kind().to_string(),
-            regex_syntax::Error::Translate(e) => e.kind().to_string(),
-            _ => "it cannot be used".to_owned(),
-        },
+        message: e.kind().to_string(),
         at: whole.clone(),
         too_large: false,
         help: BACKSLASH,
@@ -162,81 +149,93 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
     Ok(Pattern { literals: literal::required(&hir), plain: plain(&hir), hir })
 }
 
-/// The pattern with something else in some places, which come in order.
-fn replaced(pattern: &str, instead: &[(Range<usize>, &str)]) -> String {
-    let mut text = String::with_capacity(pattern.len());
-    let mut from = 0;
-    for (range, other) in instead {
-        text.push_str(pattern.get(from..range.start).unwrap_or(""));
-        text.push_str(other);
-        from = range.end;
-    }
-    text.push_str(pattern.get(from..).unwrap_or(""));
-    text
-}
-
-/// What to put for `\w`, `\d` and `\b`, which mean ASCII here.
-#[derive(Default)]
-struct Ascii {
-    instead: Vec<(Range<usize>, &'static str)>,
-    /// Something in it means more, or something else, when case does not count.
-    cased: bool,
-}
-
-impl Ascii {
-    fn put(&mut self, span: &ast::Span, instead: &'static str) {
-        self.instead.push((span.start.offset..span.end.offset, instead));
-    }
-
-    fn perl(&mut self, class: &ast::ClassPerl) {
-        self.cased |= class.kind == ast::ClassPerlKind::Word;
-        match (&class.kind, class.negated) {
-            (ast::ClassPerlKind::Word, false) => self.put(&class.span, "[0-9A-Za-z_]"),
-            (ast::ClassPerlKind::Word, true) => self.put(&class.span, "[^0-9A-Za-z_]"),
-            (ast::ClassPerlKind::Digit, false) => self.put(&class.span, "[0-9]"),
-            (ast::ClassPerlKind::Digit, true) => self.put(&class.span, "[^0-9]"),
-            (ast::ClassPerlKind::Space, _) => {}
-        }
-    }
-}
-
-impl ast::Visitor for Ascii {
-    type Output = Self;
-    type Err = std::convert::Infallible;
-
-    fn finish(self) -> Result<Self::Output, Self::Err> {
-        Ok(self)
-    }
-
-    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Self::Err> {
-        match ast {
-            Ast::ClassPerl(class) => self.perl(class),
-            Ast::ClassUnicode(_) | Ast::Flags(_) => self.cased = true,
-            Ast::Group(group) => self.cased |= group.flags().is_some_and(|flags| !flags.items.is_empty()),
-            Ast::Literal(literal) => {
-                let c = literal.c;
-                self.cased |= if c.is_ascii() { c.is_ascii_uppercase() } else { !is_uncased(c) };
+/// Makes `\w`, `\d` and `\b` mean ASCII; whether something in it means more, or something else, when
+/// case does not count. As deep as the parser lets expressions nest.
+fn to_ascii(ast: &mut Ast) -> bool {
+    match ast {
+        Ast::ClassPerl(class) => {
+            let cased = class.kind == ast::ClassPerlKind::Word;
+            if let Some(ascii) = ascii_class(class) {
+                let span = class.span;
+                let kind = ast::ClassSet::Item(ast::ClassSetItem::Ascii(ascii));
+                *ast = Ast::class_bracketed(ast::ClassBracketed { span, negated: false, kind });
             }
-            Ast::Assertion(a) => match a.kind {
-                ast::AssertionKind::WordBoundary => self.put(&a.span, r"(?-u:\b)"),
-                ast::AssertionKind::NotWordBoundary => self.put(&a.span, r"(?-u:\B)"),
-                _ => {}
-            },
-            _ => {}
+            cased
         }
-        Ok(())
+        Ast::ClassBracketed(class) => set_to_ascii(&mut class.kind),
+        Ast::ClassUnicode(_) | Ast::Flags(_) => true,
+        Ast::Literal(literal) => {
+            let c = literal.c;
+            if c.is_ascii() { c.is_ascii_uppercase() } else { !is_uncased(c) }
+        }
+        Ast::Assertion(assertion) => {
+            if matches!(
+                assertion.kind,
+                ast::AssertionKind::WordBoundary | ast::AssertionKind::NotWordBoundary
+            ) {
+                *ast = without_unicode((**assertion).clone());
+            }
+            false
+        }
+        Ast::Group(group) => {
+            let flags = group.flags().is_some_and(|flags| !flags.items.is_empty());
+            to_ascii(&mut group.ast) || flags
+        }
+        Ast::Repetition(repetition) => to_ascii(&mut repetition.ast),
+        Ast::Concat(concat) => all_to_ascii(&mut concat.asts),
+        Ast::Alternation(alternation) => all_to_ascii(&mut alternation.asts),
+        Ast::Empty(_) | Ast::Dot(_) => false,
     }
+}
 
-    fn visit_class_set_item_pre(&mut self, item: &ast::ClassSetItem) -> Result<(), Self::Err> {
-        match item {
-            ast::ClassSetItem::Perl(class) => self.perl(class),
-            ast::ClassSetItem::Literal(literal) => self.cased |= !is_uncased(literal.c),
-            ast::ClassSetItem::Range(range) => self.cased |= range.end.c >= 'A',
-            ast::ClassSetItem::Ascii(_) | ast::ClassSetItem::Unicode(_) => self.cased = true,
-            _ => {}
-        }
-        Ok(())
+fn all_to_ascii(asts: &mut [Ast]) -> bool {
+    asts.iter_mut().fold(false, |cased, part| to_ascii(part) | cased)
+}
+
+fn set_to_ascii(set: &mut ast::ClassSet) -> bool {
+    match set {
+        ast::ClassSet::Item(item) => item_to_ascii(item),
+        ast::ClassSet::BinaryOp(op) => set_to_ascii(&mut op.lhs) | set_to_ascii(&mut op.rhs),
     }
+}
+
+fn item_to_ascii(item: &mut ast::ClassSetItem) -> bool {
+    match item {
+        ast::ClassSetItem::Perl(class) => {
+            let cased = class.kind == ast::ClassPerlKind::Word;
+            if let Some(ascii) = ascii_class(class) {
+                *item = ast::ClassSetItem::Ascii(ascii);
+            }
+            cased
+        }
+        ast::ClassSetItem::Literal(literal) => !is_uncased(literal.c),
+        ast::ClassSetItem::Range(range) => range.end.c >= 'A',
+        ast::ClassSetItem::Ascii(_) | ast::ClassSetItem::Unicode(_) => true,
+        ast::ClassSetItem::Bracketed(class) => set_to_ascii(&mut class.kind),
+        ast::ClassSetItem::Union(union) => {
+            union.items.iter_mut().fold(false, |cased, item| item_to_ascii(item) | cased)
+        }
+        ast::ClassSetItem::Empty(_) => false,
+    }
+}
+
+/// `[:word:]` for `\w`, `[:digit:]` for `\d`.
+fn ascii_class(class: &ast::ClassPerl) -> Option<ast::ClassAscii> {
+    let kind = match class.kind {
+        ast::ClassPerlKind::Word => ast::ClassAsciiKind::Word,
+        ast::ClassPerlKind::Digit => ast::ClassAsciiKind::Digit,
+        ast::ClassPerlKind::Space => return None,
+    };
+    Some(ast::ClassAscii { span: class.span, kind, negated: class.negated })
+}
+
+/// `(?-u:…)`.
+fn without_unicode(assertion: ast::Assertion) -> Ast {
+    let span = assertion.span;
+    let item = |kind| ast::FlagsItem { span, kind };
+    let off = vec![item(ast::FlagsItemKind::Negation), item(ast::FlagsItemKind::Flag(ast::Flag::Unicode))];
+    let kind = ast::GroupKind::NonCapturing(ast::Flags { span, items: off });
+    Ast::group(ast::Group { span, kind, ast: Box::new(Ast::assertion(assertion)) })
 }
 
 /// Whether a character has no other case.
@@ -360,18 +359,35 @@ mod tests {
             r"key \S+ is (?:not|un)known\x21",
         ];
         for pattern in patterns {
-            let ast = ast::parse::Parser::new().parse(pattern).unwrap();
-            let Ascii { mut instead, cased } = ast::visit(&ast, Ascii::default()).unwrap();
-            assert!(!cased, "{pattern}");
-            instead.sort_by_key(|(range, _)| range.start);
-            let text = replaced(pattern, &instead);
-            let long = ParserBuilder::new().case_insensitive(true).build().parse(&text).unwrap();
+            let mut ast = ast::parse::Parser::new().parse(pattern).unwrap();
+            assert!(!to_ascii(&mut ast), "{pattern}");
+            let long =
+                TranslatorBuilder::new().case_insensitive(true).build().translate(pattern, &ast).unwrap();
             assert_eq!(parse(pattern, false).unwrap().hir, folded(long), "{pattern}");
         }
         for pattern in [r"Rate", r"[a-z]", r"\w", r"é", r"(?-i)a", r"\p{L}", r"[[:alpha:]]", r"[k]", r"\x41"]
         {
-            let ast = ast::parse::Parser::new().parse(pattern).unwrap();
-            assert!(ast::visit(&ast, Ascii::default()).unwrap().cased, "{pattern}");
+            let mut ast = ast::parse::Parser::new().parse(pattern).unwrap();
+            assert!(to_ascii(&mut ast), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn ascii_is_what_the_longer_way_of_writing_says() {
+        let pairs = [
+            (r"\bx\w+\B", r"(?-u:\b)x[0-9A-Za-z_]+(?-u:\B)"),
+            (r"\W\D\d", "[^0-9A-Za-z_][^0-9][0-9]"),
+            (r"[\w.-]+[^\d,][\W\D&&[a-f\d]]", r"[[0-9A-Za-z_].-]+[^[0-9],][[^0-9A-Za-z_][^0-9]&&[a-f[0-9]]]"),
+            (r"(?:\d\w|(a\b))*?\s", r"(?:[0-9][0-9A-Za-z_]|(a(?-u:\b)))*?\s"),
+        ];
+        for (short, long) in pairs {
+            for fold in [false, true] {
+                let mut ast = ast::parse::Parser::new().parse(short).unwrap();
+                to_ascii(&mut ast);
+                let short = TranslatorBuilder::new().case_insensitive(fold).build().translate(short, &ast);
+                let long = regex_syntax::ParserBuilder::new().case_insensitive(fold).build().parse(long);
+                assert_eq!(short.unwrap(), long.unwrap());
+            }
         }
     }
 

@@ -3,8 +3,9 @@
 //! The scan reads each byte of the folded texts once, with blank, `_` and `-` made one letter. A
 //! pattern that ends there names its uses: which atom it makes true, in which kinds of text, and
 //! what must still be looked at around it.
-
-use std::collections::HashMap;
+//!
+//! The automaton holds only as much of a pattern's beginning as tells it from most others, since
+//! building it costs more than all the rest of a table; what follows is compared at a hit.
 
 use daachorse::DoubleArrayAhoCorasick;
 
@@ -35,12 +36,14 @@ pub(crate) struct Use {
     pub(crate) check: Check,
     /// The exact bytes in [`Literals::raw`], where the check asks for them.
     raw: (u32, u32),
+    /// What must follow the hit for the pattern to be whole, in [`Literals::raw`] too.
+    rest: (u32, u32),
 }
 
 /// The automaton and what its hits mean.
 pub(crate) struct Literals {
     automaton: Option<DoubleArrayAhoCorasick<u32>>,
-    /// Uses of pattern `n` stand at `offsets[n]..offsets[n + 1]`.
+    /// Uses of beginning `n` stand at `offsets[n]..offsets[n + 1]`.
     offsets: Vec<u32>,
     uses: Vec<Use>,
     raw: Vec<u8>,
@@ -72,7 +75,13 @@ impl Literals {
         let Some(automaton) = &self.automaton else { return };
         for found in automaton.find_overlapping_iter(letters) {
             for one in self.uses_of(found.value()) {
-                if one.mask & kind != 0 && self.holds(one, text, found.start(), found.end()) {
+                if one.mask & kind == 0 {
+                    continue;
+                }
+                let rest = self.raw(one.rest);
+                let end = found.end() + rest.len();
+                let whole = rest.is_empty() || letters.get(found.end()..end) == Some(rest);
+                if whole && self.holds(one, text, found.start(), end) {
                     hit(one.atom);
                 }
             }
@@ -88,8 +97,13 @@ impl Literals {
     }
 
     #[inline]
+    fn raw(&self, (from, to): (u32, u32)) -> &[u8] {
+        self.raw.get(from as usize..to as usize).unwrap_or_default()
+    }
+
+    #[inline]
     fn holds(&self, one: &Use, text: &[u8], start: usize, end: usize) -> bool {
-        let exact = || text.get(start..end) == self.raw.get(one.raw.0 as usize..one.raw.1 as usize);
+        let exact = || text.get(start..end) == Some(self.raw(one.raw));
         match one.check {
             Check::None => true,
             Check::Word => is_word(text, start, end),
@@ -109,11 +123,16 @@ pub(crate) fn is_word(text: &[u8], start: usize, end: usize) -> bool {
     !(word(before) && word(text.get(start)) || word(last) && word(text.get(end)))
 }
 
+/// So many bytes of a pattern are always in the automaton.
+const BEGINNING: usize = 8;
+
+/// Of patterns that begin alike, at most twice as many are told apart by comparing.
+const CROWD: usize = 4;
+
 /// Collects patterns while rules are compiled.
 #[derive(Debug, Default)]
 pub(super) struct LiteralsBuilder {
-    patterns: Vec<(String, Vec<Use>)>,
-    ids: HashMap<String, usize>,
+    patterns: Vec<(String, Use)>,
     raw: Vec<u8>,
 }
 
@@ -123,41 +142,46 @@ impl LiteralsBuilder {
         if text.is_empty() {
             return;
         }
-        let raw = match check {
-            Check::None | Check::Word => (0, 0),
-            Check::Raw | Check::Prefix | Check::Whole => {
-                let start = self.raw.len();
-                self.raw.extend_from_slice(text.as_bytes());
-                (narrow(start), narrow(self.raw.len()))
-            }
+        let exact = match check {
+            Check::None | Check::Word => "",
+            Check::Raw | Check::Prefix | Check::Whole => text,
         };
+        let raw = keep(&mut self.raw, exact.as_bytes());
         let form = match check {
             // These come in the normal form already.
             Check::None | Check::Word => text.to_owned(),
             Check::Raw | Check::Prefix | Check::Whole => literal::normal(text),
         };
-        let next = self.patterns.len();
-        let id = *self.ids.entry(form).or_insert_with_key(|form| {
-            self.patterns.push((form.clone(), Vec::new()));
-            next
-        });
-        if let Some((_, uses)) = self.patterns.get_mut(id) {
-            uses.push(Use { atom, mask, check, raw });
-        }
+        self.patterns.push((form, Use { atom, mask, check, raw, rest: (0, 0) }));
     }
 
-    pub(super) fn build(self) -> Result<Literals, TableError> {
-        let mut offsets = vec![0];
-        let mut uses = Vec::new();
-        for (_, of_pattern) in &self.patterns {
-            uses.extend_from_slice(of_pattern);
-            offsets.push(narrow(uses.len()));
+    pub(super) fn build(mut self) -> Result<Literals, TableError> {
+        self.patterns.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let mut distinct: Vec<&[u8]> = self.patterns.iter().map(|(form, _)| form.as_bytes()).collect();
+        distinct.dedup();
+        let mut at = 0;
+        let mut cut: Vec<(&[u8], Use)> = Vec::with_capacity(self.patterns.len());
+        for (form, one) in &self.patterns {
+            at += usize::from(distinct.get(at) != Some(&form.as_bytes()));
+            let (beginning, rest) = form.as_bytes().split_at(beginning(&distinct, at));
+            cut.push((beginning, Use { rest: keep(&mut self.raw, rest), ..*one }));
         }
-        let automaton = if self.patterns.is_empty() {
+        cut.sort_by_key(|(beginning, _)| *beginning);
+        let mut beginnings: Vec<&[u8]> = Vec::with_capacity(cut.len());
+        let mut offsets = Vec::with_capacity(cut.len() + 1);
+        let mut uses = Vec::with_capacity(cut.len());
+        for (beginning, one) in cut {
+            if beginnings.last() != Some(&beginning) {
+                beginnings.push(beginning);
+                offsets.push(narrow(uses.len()));
+            }
+            uses.push(one);
+        }
+        offsets.push(narrow(uses.len()));
+        let automaton = if beginnings.is_empty() {
             None
         } else {
-            let numbered = self.patterns.iter().map(|(text, _)| text).zip(0u32..);
-            let built = DoubleArrayAhoCorasick::with_values(numbered);
+            let built = DoubleArrayAhoCorasick::with_values(beginnings.into_iter().zip(0u32..));
             Some(built.map_err(|error| TableError::TooManyPhrases(error.to_string()))?)
         };
         let mask = uses.iter().fold(0, |mask, one| mask | one.mask);
@@ -165,6 +189,61 @@ impl LiteralsBuilder {
     }
 }
 
+/// How much of a pattern to put into the automaton: in sorted order, the one [`CROWD`] places away
+/// on either side begins otherwise.
+fn beginning(sorted: &[&[u8]], at: usize) -> usize {
+    let Some(own) = sorted.get(at) else { return 0 };
+    let shared = |other: Option<usize>| {
+        let other = other.and_then(|other| sorted.get(other)).copied().unwrap_or_default();
+        own.iter().zip(other).take_while(|(a, b)| a == b).count()
+    };
+    let alike = shared(at.checked_sub(CROWD)).max(shared(at.checked_add(CROWD)));
+    own.len().min(BEGINNING.max(alike + 1))
+}
+
+/// Keeps bytes for comparing; where they stand.
+fn keep(raw: &mut Vec<u8>, bytes: &[u8]) -> (u32, u32) {
+    let start = raw.len();
+    raw.extend_from_slice(bytes);
+    (narrow(start), narrow(raw.len()))
+}
+
 fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_begin_alike_are_told_apart() {
+        let mut patterns: Vec<String> =
+            (0..40).map(|n| format!("quota exceeded for tier {n} of plan")).collect();
+        patterns.extend(
+            ["quota", "quota exceeded", "quota exceeded f", "额度已用完", "额度已用尽"].map(String::from),
+        );
+        let mut builder = LiteralsBuilder::default();
+        for (atom, pattern) in (0u32..).zip(&patterns) {
+            builder.add(pattern, AtomId(atom), 1, Check::Word);
+            builder.add(pattern, AtomId(1_000 + atom), 1, Check::None);
+        }
+        let built = builder.build().unwrap();
+        let texts =
+            ["quota exceeded for tier 7 of planet", "the quota exceeded for tier 13 of plan", "额度已用尽。"];
+        for text in texts.into_iter().chain(patterns.iter().map(String::as_str)) {
+            let mut hits = Vec::new();
+            built.scan(text.as_bytes(), text.as_bytes(), 1, |atom| hits.push(atom.0));
+            hits.sort_unstable();
+            let mut expected = Vec::new();
+            for (atom, pattern) in (0u32..).zip(&patterns) {
+                for (start, found) in text.match_indices(pattern.as_str()) {
+                    expected.push(1_000 + atom);
+                    expected.extend(is_word(text.as_bytes(), start, start + found.len()).then_some(atom));
+                }
+            }
+            expected.sort_unstable();
+            assert_eq!(hits, expected, "{text}");
+        }
+    }
 }

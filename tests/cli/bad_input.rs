@@ -173,6 +173,52 @@ fn a_closed_pipe_in_the_middle_is_success() {
     assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]));
 }
 
+/// Long inputs are judged by several workers, which nobody may notice.
+#[test]
+fn a_long_input_is_answered_in_order() {
+    let line = |n: u64| match n % 1_000 {
+        7 => "no json".to_owned(),
+        8 => String::new(),
+        9 => format!(r#"{{"id":{n},"message":"\ud83d {n}","padding":"{}"}}"#, "x".repeat(90_000)),
+        _ => format!(r#"{{"id":{n},"status":{},"message":"Rate limit reached for {n}"}}"#, 400 + n % 30),
+    };
+    let count = 20_000;
+    let input: Vec<String> = (1..=count).map(line).collect();
+    let (code, answers, said) = classify(&[], input.join("\n").as_bytes());
+    assert_eq!((code, said.as_str()), (1, ""));
+    let mut answers = answers.into_iter();
+    for n in (1..=count).filter(|n| n % 1_000 != 8) {
+        let answer = answers.next().unwrap();
+        if n % 1_000 == 7 {
+            assert_eq!((&answer["line"], &answer["bucket"]), (&n.into(), &serde_json::Value::Null));
+        } else {
+            assert_eq!((&answer["id"], answer["bucket"].is_string()), (&n.into(), true), "{answer}");
+        }
+    }
+    assert_eq!(answers.next(), None);
+}
+
+#[test]
+fn a_long_live_log_is_answered_as_it_comes() {
+    use std::io::{BufRead as _, BufReader};
+    let mut child = pointsman(&["classify"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for count in [1, 40_000, 1, 3, 1] {
+        std::thread::scope(|scope| {
+            scope.spawn(|| stdin.write_all(format!("{GOOD}\n").repeat(count).as_bytes()).unwrap());
+            for _ in 0..count {
+                assert!(answers.next().unwrap().unwrap().contains("rate_limit"));
+            }
+        });
+    }
+    // Nobody listens any more, and nothing more is read: it ends with the next answer.
+    drop(answers);
+    stdin.write_all(format!("{GOOD}\n").as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    drop(stdin);
+}
+
 #[test]
 fn an_answer_does_not_wait_for_the_end() {
     use std::io::{BufRead as _, BufReader};

@@ -1,8 +1,8 @@
 //! One pass over the input: read a line, judge it, write the answer.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
-use super::human::Human;
+use super::{human::Human, pipeline};
 use crate::{
     classify::Scratch,
     cli::{
@@ -10,7 +10,7 @@ use crate::{
         failure::Failure,
         input::Input,
         jsonl,
-        lines::{Lines, Stop},
+        lines::{Line, Lines, Stop},
         progress::Progress,
         world::World,
     },
@@ -23,6 +23,12 @@ use crate::{
 
 /// Answers are written out when this much has come together.
 const FULL: usize = 64 * 1024;
+
+/// An input of more bytes than this is worth several workers.
+const LONG: usize = 512 * 1024;
+
+/// What stands for a line that names no provider, and no model.
+type Defaults<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// Judges errors and writes the answers.
 pub(super) struct Pass<'t> {
@@ -76,18 +82,28 @@ impl<'t> Pass<'t> {
         self.answer(None, 1, signal.as_ref(), out)
     }
 
-    /// Every line of the input. `provider` and `model` stand for lines that name none.
+    /// Every line of the input. `defaults` stand for lines that name none.
     pub(super) fn lines(
         &mut self,
         input: Input,
         raw: bool,
-        (provider, model): (Option<&str>, Option<&str>),
+        defaults: Defaults<'_>,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let (reader, unreadable) = input.into_parts();
         let mut lines = Lines::new(reader);
         let mut progress = Progress::new(self.world, "lines");
+        // What is recorded, and what a table counts, is gathered in one place.
+        let alone = self.record.is_some() || matches!(self.sink, Sink::Human(_));
+        let workers = pipeline::workers().filter(|_| !alone);
+        let mut taken = 0;
         loop {
+            if taken > LONG
+                && let Some(workers) = workers
+            {
+                self.sink.write(out)?;
+                return self.rest(lines, workers, raw, defaults, &mut progress, unreadable, out);
+            }
             // A read may wait for the next error of a live log: what is known is shown first.
             let told = |record: &mut Option<Record>, sink: &mut Sink<'t>, out: &mut dyn Write| {
                 if let Some(record) = record {
@@ -102,27 +118,71 @@ impl<'t> Pass<'t> {
                 Err(Stop::Hook(error)) => return Err(error.into()),
                 Err(Stop::Input(error)) => return Err(unreadable(error)),
             };
+            taken += line.bytes.len();
             progress.at(line.number);
-            if line.bytes.trim_ascii().is_empty() {
-                continue;
+            self.line(&line, raw, defaults, out)?;
+        }
+    }
+
+    /// The rest of a long input, by several workers.
+    #[expect(clippy::too_many_arguments, reason = "all of what `lines` was doing")]
+    fn rest(
+        &mut self,
+        lines: Lines<Box<dyn Read + Send>>,
+        workers: usize,
+        raw: bool,
+        defaults: Defaults<'_>,
+        progress: &mut Progress<'_>,
+        unreadable: impl Fn(io::Error) -> Failure,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let (table, now, world) = (self.table, self.now, self.world);
+        let judge = || {
+            let mut pass = Pass::new(table, now, false, world, None);
+            move |line: &Line<'_>, text: &mut Vec<u8>| {
+                pass.fine = true;
+                pass.line(line, raw, defaults, text)?;
+                pass.sink.write(text)?;
+                Ok(pass.fine)
             }
-            // The check alone is faster than the mending, and nearly always enough.
-            let text = std::str::from_utf8(line.bytes)
-                .map_or_else(|_| String::from_utf8_lossy(line.bytes), std::borrow::Cow::Borrowed);
-            if raw {
-                let signal = SignalRef { provider, model, message: Some(&text), ..SignalRef::default() };
-                self.answer(None, line.number, signal, out)?;
-                continue;
+        };
+        let mut fine = true;
+        let mut seen = 0;
+        let written = |answered: &pipeline::Answered| {
+            fine &= answered.fine;
+            (seen + 1..=answered.last).for_each(|line| progress.at(line));
+            seen = answered.last;
+        };
+        let done = pipeline::run(lines, workers, judge, unreadable, written, out);
+        self.fine &= fine;
+        done
+    }
+
+    fn line(
+        &mut self,
+        line: &Line<'_>,
+        raw: bool,
+        (provider, model): Defaults<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if line.bytes.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        // The check alone is faster than the mending, and nearly always enough.
+        let text = std::str::from_utf8(line.bytes)
+            .map_or_else(|_| String::from_utf8_lossy(line.bytes), std::borrow::Cow::Borrowed);
+        if raw {
+            let signal = SignalRef { provider, model, message: Some(&text), ..SignalRef::default() };
+            return self.answer(None, line.number, signal, out);
+        }
+        match jsonl::read_line(line, &text) {
+            Ok(parsed) => {
+                let mut signal = parsed.signal();
+                signal.provider = signal.provider.or(provider);
+                signal.model = signal.model.or(model);
+                self.answer(parsed.id, line.number, signal, out)
             }
-            match jsonl::read_line(&line, &text) {
-                Ok(parsed) => {
-                    let mut signal = parsed.signal();
-                    signal.provider = signal.provider.or(provider);
-                    signal.model = signal.model.or(model);
-                    self.answer(parsed.id, line.number, signal, out)?;
-                }
-                Err(error) => self.error(line.number, &error, out)?,
-            }
+            Err(error) => self.error(line.number, &error, out),
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Program {
     pub foreign: HashSet<SourceId>,
     /// The shipped list is part of it.
     pub with_default: bool,
+    /// Only for judging: no examples, no tests, no lints.
+    pub lean: bool,
 }
 
 impl Program {
@@ -74,7 +76,17 @@ pub(super) struct Loader<'a> {
 impl<'a> Loader<'a> {
     /// `shipped`: the root is the shipped list itself.
     pub(super) fn run(files: &'a dyn Files, root: &str, shipped: bool) -> (Program, Diagnostics) {
-        let program = Program { with_default: shipped, ..Program::default() };
+        Self::run_as(files, root, shipped, false)
+    }
+
+    /// `lean`: only for judging.
+    pub(super) fn run_as(
+        files: &'a dyn Files,
+        root: &str,
+        shipped: bool,
+        lean: bool,
+    ) -> (Program, Diagnostics) {
+        let program = Program { with_default: shipped, lean, ..Program::default() };
         let mut loader = Self {
             files,
             shipped,
@@ -107,7 +119,7 @@ impl<'a> Loader<'a> {
         }
         self.places.insert(source, place.clone());
         self.loaded.insert(place.clone(), user);
-        let file = parser::parse(source, &text, &mut self.out);
+        let file = parser::parse_some(source, &text, !self.program.lean, &mut self.out);
         self.open.push(place);
         for statement in file.statements {
             match statement.kind {

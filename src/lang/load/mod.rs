@@ -53,6 +53,15 @@ pub fn shipped() -> Loaded {
     finish(Loader::run(&Shipped, "main.rules", true))
 }
 
+/// Loads the shipped rules for judging alone: without their examples and tests, and without a look for
+/// what seems unintended in them. Half of the time that [`shipped`] takes goes there.
+///
+/// # Errors
+/// See [`shipped`].
+pub fn shipped_to_judge() -> Loaded {
+    finish(Loader::run_as(&Shipped, "main.rules", true, true))
+}
+
 /// Loads a single text, for tests; it may `use default`.
 ///
 /// # Errors

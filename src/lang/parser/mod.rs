@@ -45,6 +45,11 @@ pub fn decode(source: SourceId, bytes: Vec<u8>) -> Result<String, Box<Diagnostic
 /// Reads one rule file. Whatever the text is, a file comes back; what is wrong with it goes to
 /// `diagnostics`, in order of place (at most a hundred findings a file).
 pub fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> File {
+    parse_some(source, text, true, diagnostics)
+}
+
+/// Like [`parse`]; without `cases`, examples and tests are passed over.
+pub(super) fn parse_some(source: SourceId, text: &str, cases: bool, diagnostics: &mut Diagnostics) -> File {
     if text.len() > LARGEST {
         diagnostics.push(too_large(source, text.len()));
         return File { source, language: None, statements: Vec::new() };
@@ -53,7 +58,7 @@ pub fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> Fil
     let mut found = Diagnostics::default();
     let mut report = report::Report::new(source, &mut found);
     let pieces = layout::layout(text, &tokens, &mut report);
-    let file = build::Builder { text, tokens: &tokens, report }.file(source, &pieces);
+    let file = build::Builder { text, tokens: &tokens, cases, report }.file(source, &pieces);
     found.sort();
     diagnostics.extend(found);
     file

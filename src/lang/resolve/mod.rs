@@ -55,7 +55,7 @@ pub fn resolve(program: &Program, edits: Vec<tree::Edit>, out: &mut Diagnostics)
     };
     let found = resolver.declare();
     resolver.bodies(&found);
-    if !resolver.out.has_errors() {
+    if !program.lean && !resolver.out.has_errors() {
         let unused = resolver.unused(&found);
         resolver.out.extend(unused);
         check::lints(&resolver.set, program, resolver.out);

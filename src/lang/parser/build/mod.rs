@@ -33,6 +33,8 @@ const LANGUAGE: u32 = 1;
 pub struct Builder<'a, 'r> {
     pub text: &'a str,
     pub tokens: &'a [Token],
+    /// Examples and tests are read, not passed over.
+    pub cases: bool,
     pub report: Report<'r>,
 }
 
@@ -76,6 +78,9 @@ impl Builder<'_, '_> {
         let mut allows: Vec<Allow> = Vec::new();
         let mut doc: Option<Spanned<String>> = None;
         for (index, piece) in pieces.iter().enumerate() {
+            if !self.cases && self.is_case(piece) {
+                continue;
+            }
             let own_doc = self.doc(piece);
             let Ok(node) = self.head(piece, Rule::statement) else {
                 self.body_of_broken(piece);
@@ -117,6 +122,12 @@ impl Builder<'_, '_> {
             );
         }
         self.undocumented(doc);
+    }
+
+    /// Whether a piece is an example or a test, going by its first word.
+    fn is_case(&self, piece: &Piece) -> bool {
+        let word = self.tokens.get(piece.first).map_or("", |token| token.text(self.text));
+        matches!(word, "example" | "counterexample" | "test")
     }
 
     fn statement(
