@@ -1,6 +1,6 @@
 //! Rules that change while they are in use.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
 #![expect(clippy::disallowed_methods, reason = "it measures, and classifies on threads of its own")]
 
 use std::{

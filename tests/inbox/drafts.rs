@@ -1,6 +1,9 @@
 //! A draft for each of twenty errors whose rules are dropped.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use pointsman::{
     classify::Scratch,
@@ -51,7 +54,7 @@ fn corpus() -> Vec<Row> {
 
 /// The shipped rules without some of them, and with a draft above them; and all that `check` says.
 fn without(dropped: &[String], draft: &str) -> (Table, Diagnostics) {
-    let drops: String = dropped.iter().map(|name| format!("drop rule {name}\n")).collect();
+    let drops = dropped.iter().fold(String::new(), |drops, name| drops + "drop rule " + name + "\n");
     let text = format!("language 1\n{draft}\nuse default\n{drops}");
     let (set, found) =
         rules::from_text(&text).unwrap_or_else(|error| panic!("{text}\n{:?}", error.diagnostics));
@@ -174,8 +177,10 @@ fn drafts_catch_an_error_and_its_variants_and_move_nothing_else() {
         let (text, faults) = faults(row, &rows, &dropped);
         good += usize::from(faults.is_empty());
         let message: String = row.signal.message.as_ref().unwrap().chars().take(200).collect();
-        told += &format!("{} {message}\n  without {dropped:?}\n{text}", row.id);
-        told += &faults.iter().map(|fault| format!("  FAULT {fault}\n")).collect::<String>();
+        writeln!(told, "{} {message}\n  without {dropped:?}\n{text}", row.id).unwrap();
+        for fault in &faults {
+            writeln!(told, "  FAULT {fault}").unwrap();
+        }
     }
     println!("{good} of {}\n{told}", chosen.len());
     assert_eq!(chosen.len(), 20);

@@ -27,7 +27,7 @@ fn other_names(text: &str, turn: usize) -> String {
     let mut out = text.to_owned();
     for quote in quotes {
         let parts: Vec<&str> = out.split(quote).collect();
-        if parts.len() < 3 || parts.len() % 2 == 0 {
+        if parts.len() < 3 || parts.len().is_multiple_of(2) {
             continue;
         }
         let apostrophe = |before: &str| before.ends_with(|c: char| c.is_ascii_alphanumeric());

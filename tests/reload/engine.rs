@@ -88,7 +88,7 @@ async fn the_watch_takes_refuses_tells_and_stores() {
                 sleep(Duration::from_millis(20)).await;
             }
         };
-        timeout(Duration::from_secs(60), there).await.unwrap_or_else(|_| panic!("`{wanted}` is never told"));
+        timeout(Duration::from_mins(1), there).await.unwrap_or_else(|_| panic!("`{wanted}` is never told"));
     };
     write(folder.path(), 1, true);
     until("taken").await;
