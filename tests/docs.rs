@@ -118,3 +118,44 @@ fn the_tests_that_the_security_page_names_exist() {
     }
     assert!(seen >= 10, "{seen}");
 }
+
+/// What embedding.md says of changed rules, as it stands there.
+#[cfg(feature = "tokio")]
+#[tokio::test(flavor = "current_thread")]
+async fn an_engine_over_a_handle_takes_changed_rules() {
+    use pointsman::{
+        config::Config,
+        host::{Engine, Reloaded, Rules},
+        run::Routing,
+        state::memory::MemoryStore,
+    };
+    use std::sync::Arc;
+
+    let folder = tempfile::tempdir().unwrap();
+    let (path, config) = (folder.path().join("acme.rules"), Config::default());
+    let write = |bucket: &str| {
+        let rule =
+            format!("rule odd -> {bucket} when text has \"odd lane\"\n  example message \"odd lane\"\n");
+        fs::write(&path, format!("language 1\n{rule}use default\n")).unwrap();
+    };
+    write("timeout");
+    let rules = Rules::from_path(&path, config.clone()).unwrap();
+    let routing = Arc::new(Routing::from(&config));
+    let engine = Engine::with_rules(rules.clone(), routing, Arc::new(MemoryStore::new()));
+    let watching = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.watch().await }
+    });
+    let before = engine.table().hash();
+
+    write("no_such_bucket");
+    assert!(rules.reload().is_err());
+    assert_eq!(engine.table().hash(), before, "a bad file changes nothing");
+    assert!(rules.in_force().failure.is_some());
+
+    write("overloaded");
+    assert!(matches!(rules.reload().unwrap(), Reloaded::Taken { .. }));
+    assert_ne!(engine.table().hash(), before);
+    watching.abort();
+    engine.flush().unwrap();
+}
