@@ -124,10 +124,8 @@ fn read(mut lines: Lines<Box<dyn Read + Send>>, inputs: Vec<SyncSender<Outcome<C
             if chunk.bytes.len() >= CHUNK && send(Ok(std::mem::take(&mut chunk))).is_err() {
                 return;
             }
-            let next = lines.next(|| match chunk.ends.is_empty() {
-                true => Ok(()),
-                false => send(Ok(std::mem::take(&mut chunk))),
-            });
+            let next = lines
+                .next(|| if chunk.ends.is_empty() { Ok(()) } else { send(Ok(std::mem::take(&mut chunk))) });
             match next {
                 Ok(Some(line)) => chunk.push(&line),
                 Ok(None) => break,
