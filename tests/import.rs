@@ -323,3 +323,22 @@ fn c4_odd_values_neither_panic_nor_leak() {
     assert_eq!(view.profiles[1].usage.error_count, 0);
     assert!(!look(&store).profiles[0].info.has_secret);
 }
+
+#[test]
+fn c4_a_time_in_other_units_is_said_and_blocks_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let microseconds = NOW.after(HOUR).as_millis() * 1_000;
+    write(
+        folder.path(),
+        "agents/main/agent/auth-profiles.json",
+        &json!({
+            "profiles": { "openai:a": { "type": "api_key", "provider": "openai", "key": "sk-planted" } },
+            "usageStats": { "openai:a": { "cooldownUntil": microseconds, "errorCount": 1 } }
+        }),
+    );
+    let store = MemoryStore::new();
+    let report = run(folder.path(), &store);
+    let said = &report.files[0].not_understood;
+    assert!(said.iter().any(|what| what.at == "usageStats.openai:a.cooldownUntil"), "{said:?}");
+    assert!(look(&store).profiles[0].usage.windows.is_empty());
+}

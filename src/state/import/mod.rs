@@ -256,8 +256,12 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
+/// In milliseconds since the epoch. What lies behind it counts something else, such as microseconds, and
+/// would block a profile for ever.
+const END_OF_YEAR_9999: i64 = 253_402_300_799_999;
+
 fn instant(value: &Value) -> Option<Timestamp> {
     #[expect(clippy::cast_possible_truncation, reason = "a float saturates; milliseconds fit anyway")]
     let millis = value.as_i64().or_else(|| value.as_f64().map(|millis| millis as i64))?;
-    Some(Timestamp::from_millis(millis))
+    (millis <= END_OF_YEAR_9999).then(|| Timestamp::from_millis(millis))
 }
