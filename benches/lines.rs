@@ -4,8 +4,10 @@
 //! `cargo bench --bench lines`
 
 #![expect(
+    clippy::cast_precision_loss,
     clippy::disallowed_methods,
     clippy::indexing_slicing,
+    clippy::naive_bytecount,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a bench measures with the clock, prints, and may fail so"
@@ -86,8 +88,8 @@ fn piped(count: usize) -> (Duration, Duration, String) {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
     // Behind the name in brackets, fields 12 and 13: ticks of a hundredth of a second.
-    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    let times = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    let fields = times.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
     let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
     drop(input);
     assert!(child.wait().unwrap().success());

@@ -43,7 +43,7 @@ fn main() {
     line("first attempt answers, in memory, µs", us(steady(memory())), 2.0, false);
     line("first attempt answers, SQLite, µs", us(steady(sqlite())), 20.0, false);
 
-    let (failure, commit) = failure(sqlite(), &folder.path().join("bare.sqlite"));
+    let (failure, commit) = failure(&sqlite(), &folder.path().join("bare.sqlite"));
     println!("{:44} {:10.1}", "bare commit, µs", us(commit));
     println!("{:44} {:10.1}", "failure with its transition, µs", us(failure));
     line("failure in bare commits", failure.as_secs_f64() / commit.as_secs_f64(), 1.5, false);
@@ -116,8 +116,8 @@ fn steady(store: Arc<dyn Store>) -> Duration {
 }
 
 /// A run of a pinned session whose only call fails and opens a window; and a bare commit in between.
-fn failure(store: Arc<dyn Store>, bare: &Path) -> (Duration, Duration) {
-    let engine = engine(Arc::clone(&store));
+fn failure(store: &Arc<dyn Store>, bare: &Path) -> (Duration, Duration) {
+    let engine = engine(Arc::clone(store));
     let db = Connection::open(bare).unwrap();
     db.execute_batch(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;

@@ -1,6 +1,8 @@
 //! After warm-up, classification with the same scratch allocates nothing: messages up to 2 KiB without
 //! JSON escapes.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail so")]
+
 use allocation_counter::measure;
 use pointsman::{
     classify::Scratch,

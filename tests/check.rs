@@ -48,7 +48,8 @@ fn shown(finding: &Diagnostic, sources: &Sources) -> String {
 fn broken_files() -> Vec<String> {
     let entries = fs::read_dir(root().join("tests/broken")).unwrap();
     let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter(|n| n.ends_with(".rules")).collect();
+    let mut names: Vec<String> =
+        names.filter(|n| n.rsplit_once('.').is_some_and(|(_, end)| end == "rules")).collect();
     names.sort();
     names
 }
@@ -169,7 +170,7 @@ fn presets_load() {
         assert!(
             loaded.is_ok(),
             "{name}: {}",
-            loaded.map(|_| String::new()).unwrap_or_else(|e| render::lines(&e.diagnostics, &e.sources))
+            loaded.map_or_else(|e| render::lines(&e.diagnostics, &e.sources), |_| String::new())
         );
     }
 }

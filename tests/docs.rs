@@ -110,10 +110,10 @@ fn every_page_is_in_the_summary_and_every_link_leads_somewhere() {
 fn the_tests_that_the_security_page_names_exist() {
     let mut seen = 0;
     for span in page("security.md").split('`').skip(1).step_by(2) {
-        let Some((subject, test)) = span.rsplit_once("::") else { continue };
+        let Some((subject, name)) = span.rsplit_once("::") else { continue };
         let file = root().join("tests").join(format!("{}.rs", subject.replace("::", "/")));
         let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{} does not exist", file.display()));
-        assert!(text.contains(&format!("fn {test}(")), "{} has no test {test}", file.display());
+        assert!(text.contains(&format!("fn {name}(")), "{} has no test {name}", file.display());
         seen += 1;
     }
     assert!(seen >= 10, "{seen}");

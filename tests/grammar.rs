@@ -47,11 +47,8 @@ fn without_spans(file: &File) -> String {
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
         match depth {
-            Some(start) if indent > start => continue,
-            Some(_) => {
-                depth = None;
-                continue;
-            }
+            Some(start) if indent > start => {}
+            Some(_) => depth = None,
             None if line.trim_end().ends_with("Span {") => depth = Some(indent),
             None => out.push_str(&format!("{line}\n")),
         }

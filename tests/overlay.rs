@@ -121,7 +121,7 @@ fn extend_adds_to_a_list() {
 #[test]
 fn set_changes_a_value_and_says_who_did() {
     let set = overlay("use \"base.rules\"\nset start = 2m");
-    assert_eq!(set.settings[0].value, SettingValue::Duration(Duration::from_secs(120)));
+    assert_eq!(set.settings[0].value, SettingValue::Duration(Duration::from_mins(2)));
     assert_eq!(set.sources.locate(set.settings[0].set_by.unwrap()), "main.rules:3");
     assert!(set.settings[0].from_config.is_some(), "the config may still override it");
 }
@@ -151,7 +151,7 @@ fn the_outer_of_two_edits_wins() {
         .with("middle.rules", "language 1\nset start = 2m\nuse \"base.rules\"")
         .with("base.rules", BASE);
     let (set, _) = load::load(&files, "main.rules").unwrap();
-    assert_eq!(set.settings[0].value, SettingValue::Duration(Duration::from_secs(180)));
+    assert_eq!(set.settings[0].value, SettingValue::Duration(Duration::from_mins(3)));
     assert_eq!(set.edits.len(), 1);
 }
 
@@ -232,7 +232,7 @@ fn the_merged_list_names_what_won() {
         "rule mine -> billing when text has \"slow down, friend\"\nuse \"base.rules\"\nset start = 2m\nextend window_words with [\"fortnightly limit\"]\nreplace on billing { surface }",
     );
     crate::support::with_snapshots("overlay", || {
-        insta::assert_snapshot!("effective", effective::print(&set))
+        insta::assert_snapshot!("effective", effective::print(&set));
     });
 }
 

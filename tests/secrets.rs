@@ -168,6 +168,7 @@ async fn turns(engine: &Engine, paper: &Paper) {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers cast to the trait here")]
 fn play(store: Arc<dyn Store>) -> Paper {
     let paper = Paper::default();
     let folder = tempfile::tempdir().unwrap();

@@ -23,6 +23,7 @@ pub struct Edited {
     about: String,
 }
 
+#[expect(clippy::disallowed_methods, reason = "`SEED` and `SEEDS` choose what is tried")]
 fn seeds() -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let first = number("SEED").unwrap_or(1);

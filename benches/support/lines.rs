@@ -26,6 +26,7 @@ impl Lines {
         for _ in 0..count {
             let number = self.next;
             self.next += 1;
+            #[expect(clippy::indexing_slicing, reason = "below the length")]
             let row = &self.rows[number % self.rows.len()];
             write!(out, "{{\"id\":{number}").unwrap();
             for (key, value) in row {

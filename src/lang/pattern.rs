@@ -312,6 +312,7 @@ mod tests {
         parse(pattern, false).unwrap().literals
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "what `literals` is compared with")]
     fn some(all: &[&str]) -> Option<Vec<String>> {
         Some(all.iter().map(ToString::to_string).collect())
     }

@@ -73,7 +73,7 @@ mod tests {
         let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules");
         let mut there = Vec::new();
         walk(&base, &base, &mut there);
-        there.retain(|path| path.ends_with(".rules"));
+        there.retain(|path| path.rsplit_once('.').is_some_and(|(_, end)| end == "rules"));
         there.sort();
         let listed: Vec<&str> = super::FILES.iter().map(|(path, _)| *path).collect();
         assert_eq!(listed, there);

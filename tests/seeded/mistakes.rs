@@ -69,7 +69,9 @@ fn covered_phrase(shop: &mut Workshop, at: usize) -> Edited {
         _ => format!("Your {} today", phrase.text.to_uppercase()),
     };
     let files = match &phrase.list {
-        Some(list) if at % 2 == 0 => overlay(&format!("use default\nextend {list} with [\"{longer}\"]\n")),
+        Some(list) if at.is_multiple_of(2) => {
+            overlay(&format!("use default\nextend {list} with [\"{longer}\"]\n"))
+        }
         _ => {
             let both = format!("{}, \"{longer}\"", shop.snippet(phrase.span));
             // `has "x"` takes one phrase.
@@ -111,7 +113,7 @@ fn broad_phrase(shop: &mut Workshop, at: usize) -> Edited {
         "try",
     ];
     let phrases = shop.phrases();
-    let (phrase, word) = if at % 2 == 0 {
+    let (phrase, word) = if at.is_multiple_of(2) {
         let word = shop.pick(&WORDS);
         (shop.pick(&phrases), word.to_owned())
     } else {
@@ -174,11 +176,12 @@ fn misspelt(shop: &mut Workshop, _: usize) -> Edited {
     };
     let name = shop.pick(&pool);
     let wrong = typo(shop, &name);
-    let text = match template.starts_with("in @") {
-        true => template
+    let text = if template.starts_with("in @") {
+        template
             .replace('#', &first_rule(shop, &name))
-            .replace("in @", &format!("in {} @", kind(shop, &name))),
-        false => template.to_owned(),
+            .replace("in @", &format!("in {} @", kind(shop, &name)))
+    } else {
+        template.to_owned()
     };
     let text = text.replace('@', &wrong);
     Edited {

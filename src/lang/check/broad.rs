@@ -136,7 +136,9 @@ impl Look<'_> {
                     Phrases::List(id, _) => set.lists.get(id.index()).map_or(&[][..], |list| &list.entries),
                 };
                 if *quantifier == Quantifier::Any || entries.len() == 1 {
-                    entries.iter().for_each(|entry| self.phrase(rule, entry, beside));
+                    for entry in entries {
+                        self.phrase(rule, entry, beside);
+                    }
                 }
             }
             _ => {}
