@@ -285,7 +285,7 @@ fn the_same_seed_gives_the_same_steps() {
         lab.turn(|_, _| fails("t_rate")).steps
     };
     assert_eq!(play(7), play(7));
-    assert_ne!(play(7), play(8), "the jitter draws from the seed");
+    assert_ne!(play(7), play(8), "jitter draws from its own seed");
 }
 
 #[test]

@@ -20,9 +20,13 @@ use pointsman::{
     table::Table,
     time::Timestamp,
 };
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
 
 use crate::support::lab::*;
+
+/// Cases that once failed; they are tried first.
+const REGRESSIONS: FileFailurePersistence =
+    FileFailurePersistence::Direct("tests/data/run_properties.regressions");
 
 /// Policies that differ in every slot the interpreter reads.
 fn policies() -> &'static [Arc<Table>] {
@@ -332,7 +336,7 @@ fn check_turn(plan: &Plan, turn: &Turn, before: &Session, after: &Session, hand:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: Some(Box::new(REGRESSIONS)), ..ProptestConfig::default() })]
 
     #[test]
     fn every_run_ends_and_keeps_its_word(plan in plans()) {
