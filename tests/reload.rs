@@ -45,6 +45,18 @@ fn rules(folder: &Path) -> Rules {
 }
 
 #[test]
+fn l2_a_hosts_own_values_are_no_reason_to_refuse_rules() {
+    let config = Config::parse("auth: { cooldowns: { billingBackoffHours: 2 } }").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), 1, true);
+    for rules in [Rules::shipped(config.clone()).unwrap(), Rules::from_path(folder.path(), config).unwrap()] {
+        let table = rules.current();
+        let billing = table.backoff_named("billing").unwrap();
+        assert_eq!(table.backoff_step(billing, 1, None), Duration::from_secs(2 * 60 * 60));
+    }
+}
+
+#[test]
 fn a_changed_file_is_taken_at_the_second_look_that_sees_it() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), 1, true);

@@ -133,8 +133,8 @@ pub(super) struct World<'a> {
 }
 
 impl Run {
-    /// A run that has not begun. Call [`Run::next`]. The same seed, reports and views give the same
-    /// steps; the seed only matters to schedules with jitter.
+    /// A run that has not begun. Call [`Run::next`]. The same reports, views and `seed` give the same
+    /// steps; it only matters to schedules with jitter.
     #[must_use]
     pub fn new(request: Request, table: Arc<Table>, routing: Arc<Routing>, seed: u64) -> Self {
         Self {
