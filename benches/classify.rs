@@ -15,12 +15,16 @@ use pointsman::{
         source::{Span, Spanned},
         tree::{Cond, Field, Op, Phrases, Quantifier, Ruleset, Test},
     },
-    signal::{Evidence, Signal},
+    signal::Evidence,
     table::{NoSettings, Table},
 };
 
+#[path = "support/errors.rs"]
+mod errors;
 #[path = "support/plain.rs"]
 mod plain;
+
+use errors::CORPUS;
 
 fn main() {
     divan::main();
@@ -34,22 +38,6 @@ static TEN_THOUSAND: LazyLock<usize> = LazyLock::new(|| 10_000usize.div_ceil(SHI
 static SHIPPED: LazyLock<Ruleset> = LazyLock::new(|| match load::shipped() {
     Ok((rules, _)) => rules,
     Err(error) => panic!("the shipped rules do not load: {:?}", error.diagnostics),
-});
-
-static CORPUS: LazyLock<Vec<Signal>> = LazyLock::new(|| {
-    let lines = include_str!("../tests/corpus/field.jsonl").lines();
-    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
-    lines
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .map(|row| Signal {
-            provider: text(&row["provider"]),
-            status: row["status"].as_u64().and_then(|status| u16::try_from(status).ok()),
-            code: text(&row["code"]),
-            error_type: text(&row["errorType"]),
-            message: text(&row["message"]),
-            ..Signal::default()
-        })
-        .collect()
 });
 
 /// The shipped rules, each with `times - 1` variants before it that have phrases of their own.
@@ -149,43 +137,12 @@ fn evidence(table: &Table) -> Vec<Evidence> {
         .collect()
 }
 
-/// The error whose text is of median length.
-fn typical() -> &'static Signal {
-    let mut sorted: Vec<&Signal> = CORPUS.iter().collect();
-    sorted.sort_by_key(|signal| signal.message.as_ref().map(String::len));
-    sorted[sorted.len() / 2]
-}
-
-/// A page of an intermediary, mostly style as those are.
-fn page(size: usize) -> String {
-    let style = ".cf-wrapper a:hover { color: #2f7bbf; padding: 0 12px } ".repeat(size / 80);
-    let mut page = format!(
-        "<!DOCTYPE html><html><head><title>502 Bad gateway</title><style>{style}</style></head><body><h1>Bad \
-         gateway</h1>"
-    );
-    while page.len() < size {
-        page.push_str("<p>The web server reported an error. Please try again in a few minutes.</p>\n");
-    }
-    page.truncate(size);
-    page
-}
-
-/// A payload whose message stands behind many other fields.
-fn payload(size: usize) -> String {
-    let mut payload = String::from("{\"error\":{\"metadata\":[");
-    while payload.len() < size - 120 {
-        payload
-            .push_str("{\"name\":\"upstream\",\"region\":\"eu-west-1\",\"latency_ms\":1840,\"attempt\":2},");
-    }
-    payload.push_str("{}],\"message\":\"The model is overloaded. Please try again later.\",\"code\":503}}");
-    payload
-}
-
 mod whole {
     //! From the host's error to the verdict.
     use super::{
-        Bencher, CORPUS, ItemsCount, NoSettings, Scratch, Signal, TEN_THOUSAND, TIMES, Table, black_box,
-        page, payload, rules, typical,
+        Bencher, CORPUS, ItemsCount, NoSettings, Scratch, TEN_THOUSAND, TIMES, Table, black_box,
+        errors::{body, page, payload, typical},
+        rules,
     };
 
     #[divan::bench(args = TIMES)]
@@ -203,8 +160,8 @@ mod whole {
     fn one_typical(bencher: Bencher, times: usize) {
         let table = Table::compile(rules(times), &NoSettings).unwrap();
         let mut scratch = Scratch::default();
-        let signal = typical().as_ref();
-        bencher.bench_local(|| table.classify(black_box(&signal), &mut scratch));
+        let signal = typical();
+        bencher.bench_local(|| table.classify(black_box(&signal.as_ref()), &mut scratch));
     }
 
     #[divan::bench]
@@ -221,15 +178,14 @@ mod whole {
 
     /// Long bodies: a page of a proxy, a payload of many fields, and what nobody means.
     #[divan::bench(args = ["html 8 KiB", "json 8 KiB", "braces 64 KiB"])]
-    fn long(bencher: Bencher, body: &str) {
-        let message = match body {
+    fn long(bencher: Bencher, which: &str) {
+        let signal = match which {
             "html 8 KiB" => page(8 << 10),
             "json 8 KiB" => payload(8 << 10),
-            _ => "{".repeat(64 << 10),
+            _ => body("{".repeat(64 << 10)),
         };
         let table = Table::compile(rules(1), &NoSettings).unwrap();
         let mut scratch = Scratch::default();
-        let signal = Signal { message: Some(message), status: Some(502), ..Signal::default() };
         bencher.bench_local(|| table.classify(black_box(&signal.as_ref()), &mut scratch));
     }
 

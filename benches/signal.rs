@@ -3,27 +3,13 @@
 use divan::{Bencher, black_box, counter::ItemsCount};
 use pointsman::signal::{Evidence, Normaliser, Signal};
 
+#[path = "support/errors.rs"]
+mod errors;
+
+use errors::CORPUS;
+
 fn main() {
     divan::main();
-}
-
-/// The errors of the corpus.
-fn corpus() -> Vec<Signal> {
-    let rows = include_str!("../tests/corpus/field.jsonl")
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    rows.map(|row: serde_json::Value| {
-        let text = |key: &str| row.get(key).and_then(|value| value.as_str()).map(String::from);
-        Signal {
-            provider: text("provider"),
-            status: row.get("status").and_then(serde_json::Value::as_u64).and_then(|s| u16::try_from(s).ok()),
-            code: text("code"),
-            error_type: text("errorType"),
-            message: text("message"),
-            ..Signal::default()
-        }
-    })
-    .collect()
 }
 
 fn run(bencher: Bencher<'_, '_>, signals: &[Signal]) {
@@ -40,13 +26,13 @@ fn run(bencher: Bencher<'_, '_>, signals: &[Signal]) {
 /// All rows.
 #[divan::bench]
 fn field(bencher: Bencher<'_, '_>) {
-    run(bencher, &corpus());
+    run(bencher, &CORPUS);
 }
 
 /// Rows without a payload.
 #[divan::bench]
 fn plain(bencher: Bencher<'_, '_>) {
-    let mut rows = corpus();
+    let mut rows = CORPUS.clone();
     rows.retain(|signal| signal.message.as_ref().is_some_and(|text| !text.contains(['{', '[', '<'])));
     run(bencher, &rows);
 }
@@ -54,7 +40,7 @@ fn plain(bencher: Bencher<'_, '_>) {
 /// Rows with one.
 #[divan::bench]
 fn payload(bencher: Bencher<'_, '_>) {
-    let mut rows = corpus();
+    let mut rows = CORPUS.clone();
     rows.retain(|signal| {
         signal.message.as_ref().is_some_and(|text| text.contains("{\"") || text.contains("{'"))
     });
