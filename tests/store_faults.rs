@@ -34,6 +34,9 @@ use rusqlite::Connection;
 
 use crate::store::{MINUTE, START, answered, batch, chosen, limited, profile, usage};
 
+mod power;
+mod session;
+
 fn long() -> bool {
     env::var("POINTSMAN_LONG_TESTS").is_ok_and(|value| value != "0")
 }
