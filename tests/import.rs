@@ -9,7 +9,6 @@ use pointsman::{
     state::{
         change::{Batch, Change, Success},
         import::{NotUnderstood, Report, import, import_oauth},
-        legacy::same_provider,
         memory::MemoryStore,
         model::{Profile, ProfileId, Secret},
         store::Store,
@@ -19,6 +18,8 @@ use pointsman::{
 };
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
+
+use crate::support::lab::family;
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const HOUR: Duration = Duration::from_hours(1);
@@ -30,7 +31,7 @@ fn write(root: &Path, name: &str, value: &Value) {
 }
 
 fn run(root: &Path, store: &dyn Store) -> Report {
-    import(root, "main", store, &same_provider, NOW).unwrap()
+    import(root, "main", store, &family, NOW).unwrap()
 }
 
 fn look(store: &dyn Store) -> View {
@@ -171,7 +172,7 @@ fn c6_the_order_of_the_file_is_the_order_of_insertion() {
     fs::create_dir_all(folder.path().join("credentials")).unwrap();
     fs::write(folder.path().join("credentials/oauth.json"), text).unwrap();
     let store = MemoryStore::new();
-    let report = import_oauth(folder.path(), &store, &same_provider, NOW).unwrap().unwrap();
+    let report = import_oauth(folder.path(), &store, &family, NOW).unwrap().unwrap();
     assert_eq!(report.profiles, ["zebra:default", "ape:default", "mole:default"]);
 }
 
@@ -244,9 +245,9 @@ fn c2_one_profile_under_two_names_is_an_error() {
 fn c4_oauth_alone_at_first_use() {
     let folder = tempfile::tempdir().unwrap();
     let store = MemoryStore::new();
-    assert_eq!(import_oauth(folder.path(), &store, &same_provider, NOW).unwrap(), None);
+    assert_eq!(import_oauth(folder.path(), &store, &family, NOW).unwrap(), None);
     legacy_root(folder.path());
-    let report = import_oauth(folder.path(), &store, &same_provider, NOW).unwrap().unwrap();
+    let report = import_oauth(folder.path(), &store, &family, NOW).unwrap().unwrap();
     assert_eq!(report.profiles, ["copilot:default", "google:g@x.org"]);
     assert_eq!(look(&store).profiles.len(), 2);
 }

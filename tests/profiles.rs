@@ -7,7 +7,6 @@ use std::{collections::BTreeMap, sync::Arc};
 use pointsman::{
     lang::policy::{CredentialKind, LastUsed, ProfileOrder},
     state::{
-        legacy::same_provider as family,
         model::{ProfileId, Secret, Usage},
         secret::{SecretError, SecretSource},
         select::*,
@@ -17,7 +16,7 @@ use pointsman::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::support::lab::table;
+use crate::support::lab::{family, table};
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
@@ -95,6 +94,15 @@ fn c8_a_key_of_a_family_member_is_another_providers() {
     let stored = [stored("azure-openai-responses:a", CredentialKind::ApiKey, 1, None)];
     assert_eq!(profile_set("openai", None, &[], &stored, &family).profiles.len(), 0);
     assert_eq!(eligible(&stored[0].info, "openai", &family, NOW), Err(Ineligible::WrongProvider));
+}
+
+#[test]
+fn c2_which_names_are_legacy_is_the_rules_to_say() {
+    assert!(family("openai-codex", "openai"));
+    assert!(!family("azure-openai-responses", "openai"), "of one family, with keys of its own");
+    let table = table("extend legacy_providers with [\"azure-openai-responses\"]");
+    assert!(table.same_provider("azure-openai-responses", "openai-codex"));
+    assert_eq!(table.present_name("azure-openai-responses"), "openai");
 }
 
 #[test]

@@ -145,6 +145,31 @@ fn c5_an_order_of_missing_profiles_is_an_error_in_status() {
 }
 
 #[test]
+fn c5_check_says_it_too_and_where() {
+    let (_, folder) = status("json");
+    let check = |config: &str, state: &str| {
+        std::fs::write(folder.path().join("host.yaml"), config).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pointsman"));
+        command.args(["check", "--config", "host.yaml", "--state", state]).env_clear();
+        let output = command.current_dir(folder.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = check(CONFIG, "state.sqlite");
+    assert_eq!(code, Some(1), "{said}");
+    let wanted = "host.yaml:6:5: error: `auth.order.other` names only profiles that are not stored";
+    assert!(said.contains(wanted), "{said}");
+    let (code, said) = check(&CONFIG.replace("other:lost", "other:lost, other:y"), "state.sqlite");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("warning: `auth.order.other` names `other:lost`, which is not stored"), "{said}");
+    // Without any state there is nothing to go by but the config's own profiles.
+    assert_eq!(check(CONFIG, "none.sqlite").0, Some(0));
+    let own = CONFIG.replace("  order:", "  profiles: { other:y: {} }\n  order:");
+    let (code, said) = check(&own, "none.sqlite");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("names only profiles that are not in `auth.profiles`"), "{said}");
+}
+
+#[test]
 fn l2_status_says_which_value_is_in_force_and_where_it_comes_from() {
     let seen = json();
     let settings = seen["settings"].as_array().unwrap();

@@ -14,6 +14,7 @@ use super::{
     failure::{Failure, Outcome},
     report::{counted, report},
     rulebook, sarif,
+    statefile::StateArgs,
     world::World,
 };
 use crate::{
@@ -29,7 +30,8 @@ use crate::{
 pub(super) struct Args {
     /// A rule file, or a folder with `main.rules`; without it, the rules in force
     path: Option<PathBuf>,
-    /// A host's configuration (YAML or JSON) to check beside the rules
+    /// A host's configuration (YAML or JSON) to check beside the rules; its orders against what the
+    /// state file holds, or against its own profiles as long as there is none
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// How findings are printed
@@ -38,6 +40,8 @@ pub(super) struct Args {
     /// What counts as an error beside errors
     #[arg(long, value_enum, value_name = "WHAT")]
     deny: Option<Deny>,
+    #[command(flatten)]
+    state: StateArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -73,7 +77,7 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<Outcome, Failure> {
     let path = args.path.as_deref().or(global.rules.as_deref());
-    let found = find(path, args.config.as_deref(), world)?;
+    let found = find(path, args.config.as_deref(), &args.state, world)?;
     match args.format {
         Format::Human => found.human(&rulebook::name(path), world),
         Format::Json => found.json(out)?,
@@ -83,20 +87,26 @@ pub(super) fn run(
     Ok(Outcome::of(errors == 0 && (warnings == 0 || args.deny != Some(Deny::Warnings))))
 }
 
-fn find(path: Option<&Path>, config: Option<&Path>, world: &World) -> Result<Findings, Failure> {
+fn find(
+    path: Option<&Path>,
+    config: Option<&Path>,
+    state: &StateArgs,
+    world: &World,
+) -> Result<Findings, Failure> {
     let mut found = Findings::default();
-    let settings = match config {
-        Some(config) => {
-            let (settings, remarks) = config::read(config)?;
-            found.config = remarks;
-            settings.zip(Some(config))
-        }
-        None => None,
-    };
+    let mut host = None;
+    if let Some(config) = config {
+        (host, found.config) = config::read(config)?;
+    }
     match rulebook::read(path)? {
         Ok((rules, warnings)) => {
-            let table = match settings {
-                Some((settings, path)) => config::compile(rules, &settings, path, world, &mut found.config)?,
+            let table = match host {
+                Some(host) => {
+                    let table = host.compile(rules, world, &mut found.config)?;
+                    host.twice(&table, &mut found.config);
+                    host.orders(&table, state, world, &mut found.config)?;
+                    table
+                }
                 None => rulebook::compile(rules, world)?,
             };
             found.rules = verify::warnings(&table, warnings);

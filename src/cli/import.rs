@@ -6,13 +6,11 @@ use super::{
     args::Global,
     escape::{Shown, write_json},
     failure::{Failure, Outcome},
+    rulebook,
     statefile::{StateArgs, ViewFormat},
     world::World,
 };
-use crate::state::{
-    import::{Report, import},
-    legacy::same_provider,
-};
+use crate::state::import::{Report, import};
 
 /// Take profiles and usage over from the JSON files of an older host
 ///
@@ -29,12 +27,19 @@ pub(super) struct Args {
     state: StateArgs,
 }
 
-pub(super) fn run(args: &Args, _: &Global, world: &World, out: &mut dyn Write) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: &Args,
+    global: &Global,
+    world: &World,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
     let failed = |error| Failure::Read { path: args.dir.clone(), error };
     // A folder that cannot be read is no folder without files.
     std::fs::read_dir(&args.dir).map_err(failed)?;
+    let table = rulebook::load_to_judge(global, world)?;
     let store = args.state.open(world)?;
-    let report = import(&args.dir, &args.state.agent, &store, &same_provider, world.now())?;
+    let family = |a: &str, b: &str| table.same_provider(a, b);
+    let report = import(&args.dir, &args.state.agent, &store, &family, world.now())?;
     match args.format {
         ViewFormat::Json => {
             write_json(out, &report)?;

@@ -32,6 +32,7 @@ mod inbox;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod man;
+mod orders;
 mod profiles;
 mod rules;
 mod session;

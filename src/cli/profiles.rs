@@ -10,6 +10,7 @@ use std::io::Write;
 use super::{
     args::Global,
     failure::{Failure, Outcome},
+    rulebook,
     statefile::StateArgs,
     world::World,
 };
@@ -21,6 +22,7 @@ use crate::{
         store::Store,
         view::ViewQuery,
     },
+    table::Table,
 };
 
 /// Look at and change the stored credentials
@@ -55,20 +57,28 @@ enum Action {
     },
 }
 
-pub(super) fn run(args: &Args, _: &Global, world: &World, out: &mut dyn Write) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: &Args,
+    global: &Global,
+    world: &World,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
     match &args.action {
         Action::List(args) => list::run(args, world, out),
-        Action::Add(args) => add::run(args, world),
+        Action::Add(args) => add::run(args, global, world),
         Action::Remove { id, state } => {
             let store = state.open(world)?;
-            let id = known(&store, id, world)?;
+            let id = known(&store, id, &rulebook::load_to_judge(global, world)?, world)?;
             store.remove_profile(&id)?;
             world.say(&format!("`{}` is removed", super::escape::Shown(&id.0)));
             Ok(Outcome::Fine)
         }
         Action::Clear { id, model, state } => {
             let store = state.open(world)?;
-            let profile = id.as_deref().map(|id| known(&store, id, world)).transpose()?;
+            let profile = id
+                .as_deref()
+                .map(|id| known(&store, id, &rulebook::load_to_judge(global, world)?, world))
+                .transpose()?;
             let who = profile.as_ref().map_or_else(|| "every profile".to_owned(), |id| format!("`{}`", id.0));
             let change = Change::Clear { profile, model: model.clone() };
             store.apply(&Batch { session: None, changes: vec![change] }, world.now())?;
@@ -79,13 +89,13 @@ pub(super) fn run(args: &Args, _: &Global, world: &World, out: &mut dyn Write) -
 }
 
 /// A stored profile by its id, or by its legacy one (C2).
-pub(super) fn known(store: &dyn Store, id: &str, world: &World) -> Result<ProfileId, Failure> {
+pub(super) fn known(store: &dyn Store, id: &str, table: &Table, world: &World) -> Result<ProfileId, Failure> {
     let view = store.view(&ViewQuery::default(), world.now())?;
     let ids = || view.profiles.iter().map(|profile| &profile.info.id);
     let wanted = ProfileId(id.to_owned());
     let exact = ids().find(|there| **there == wanted);
-    let found =
-        exact.or_else(|| ids().find(|there| there.same(&wanted, &crate::state::legacy::same_provider)));
+    let family = |a: &str, b: &str| table.same_provider(a, b);
+    let found = exact.or_else(|| ids().find(|there| there.same(&wanted, &family)));
     found.cloned().ok_or_else(|| {
         let near = did_you_mean(id, ids().map(|id| id.0.as_str()));
         let near = near.unwrap_or_else(|| "`pointsman profiles list` shows what is stored".to_owned());

@@ -22,6 +22,7 @@ use crate::{
         store::Store as _,
         view::ViewQuery,
     },
+    table::Table,
 };
 
 /// Look at and change what is stored for sessions
@@ -83,7 +84,8 @@ pub(super) fn run(
             show(session.as_deref(), *format, &state.look(session.as_deref(), world)?, out)
         }
         Action::Set { session, model, profile, state } => {
-            set(session, model.as_deref(), profile.as_deref(), state, world)
+            let table = rulebook::load_to_judge(global, world)?;
+            set(session, model.as_deref(), profile.as_deref(), state, &table, world)
         }
         Action::Reset { session, new, state } => {
             let table = rulebook::load_to_judge(global, world)?;
@@ -166,6 +168,7 @@ fn set(
     model: Option<&str>,
     profile: Option<&str>,
     state: &StateArgs,
+    table: &Table,
     world: &World,
 ) -> Result<Outcome, Failure> {
     if model.is_none() && profile.is_none() {
@@ -184,7 +187,7 @@ fn set(
         changes.push(by_hand::choose_model(Some(candidate), world.now()));
     }
     if let Some(id) = profile {
-        changes.push(by_hand::pin_profile(&view.session, profiles::known(&store, id, world)?));
+        changes.push(by_hand::pin_profile(table, &view.session, profiles::known(&store, id, table, world)?));
     }
     store.apply(&Batch { session: Some(session.to_owned()), changes }, world.now())?;
     world.say(&format!("session `{}` is set", Shown(session)));

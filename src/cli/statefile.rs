@@ -6,7 +6,7 @@ use super::{failure::Failure, world::World};
 use crate::{
     host::simulate::latest,
     state::{
-        model::Session,
+        model::{ProfileId, Session},
         sqlite::SqliteStore,
         store::Store as _,
         transition::SKEW,
@@ -72,6 +72,15 @@ impl StateArgs {
             return Ok(None);
         }
         Ok(Some(SqliteStore::open_read_only(&path)?))
+    }
+
+    /// The profiles of the file; none when there is no file, or nothing says where it is.
+    pub(super) fn stored(&self, world: &World) -> Result<Option<Vec<ProfileId>>, Failure> {
+        if !self.path(world).is_ok_and(|path| path.exists()) {
+            return Ok(None);
+        }
+        let view = self.look(None, world)?.view;
+        Ok(Some(view.profiles.iter().map(|profile| profile.info.id.clone()).collect()))
     }
 
     /// Looks at the state without changing it, with `session` in the view. No file is an empty state.

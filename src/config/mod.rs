@@ -15,7 +15,7 @@ pub use error::{ConfigError, Problem};
 pub use numbers::Numbers;
 pub(crate) use read::{is_profile_id, section};
 pub use source::Outside;
-pub(crate) use walk::{Unknown, Walker, parse};
+pub(crate) use walk::{Unknown, Walker, found_at, parse};
 
 use std::collections::BTreeMap;
 

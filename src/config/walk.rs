@@ -194,11 +194,21 @@ impl<'t> Walker<'t> {
     }
 
     fn make(&self, message: String, help: Option<String>) -> Problem {
-        // A key that a merge brought in stands elsewhere; its map is near enough.
-        let found = (1..=self.path.len()).rev().find_map(|end| locate(self.text, self.path.get(..end)?));
-        let (line, column, offset) = found.unwrap_or((0, 0, 0));
+        let (line, column, offset) = nearest_place(self.text, &self.path);
         Problem { message, help, line, column, offset }
     }
+}
+
+/// What was found out about a key of a document that has been read.
+pub(crate) fn found_at(text: &str, path: &[&str], message: String, help: Option<String>) -> Problem {
+    let path: Vec<Step> = path.iter().map(|key| Step::Key((*key).to_owned())).collect();
+    let (line, column, offset) = nearest_place(text, &path);
+    Problem { message, help, line, column, offset }
+}
+
+/// A key that a merge brought in stands elsewhere; its map is near enough.
+fn nearest_place(text: &str, path: &[Step]) -> (usize, usize, usize) {
+    (1..=path.len()).rev().find_map(|end| locate(text, path.get(..end)?)).unwrap_or((0, 0, 0))
 }
 
 fn place(section: &str) -> String {

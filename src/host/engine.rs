@@ -28,7 +28,6 @@ use crate::{
     signal::SignalRef,
     state::{
         import::{FileReport, import_oauth},
-        legacy::same_provider,
         secret::SecretSource,
         store::{Store, StoreError},
         view::{View, ViewQuery},
@@ -158,7 +157,8 @@ impl Engine {
         if !store.view(&ViewQuery::default(), now)?.profiles.is_empty() {
             return Ok((self, None));
         }
-        let report = import_oauth(root, &**store, &same_provider, now)?;
+        let table = self.table();
+        let report = import_oauth(root, &**store, &|a, b| table.same_provider(a, b), now)?;
         Ok((self, report))
     }
 

@@ -67,7 +67,7 @@ pub struct Ruleset {
     pub buckets: Vec<Bucket>,
     /// Provider families.
     pub aliases: Vec<Alias>,
-    /// Named phrase lists, `echo_keys` among them.
+    /// Named phrase lists, those of [`engine_list`] among them.
     pub lists: Vec<List>,
     /// Named conditions.
     pub lets: Vec<Let>,
@@ -89,6 +89,24 @@ pub struct Ruleset {
     pub edits: Vec<Edit>,
     /// Every `allow`, those of rules among them.
     pub allows: Vec<Allow>,
+}
+
+/// Lists that the engine itself reads, by their names.
+pub mod engine_list {
+    /// Keys of a payload below which stands what the user wrote (D13).
+    pub const ECHO_KEYS: &str = "echo_keys";
+    /// Providers whose profiles are those of their family's first member (C2).
+    pub const LEGACY_PROVIDERS: &str = "legacy_providers";
+    /// All of them.
+    pub const ALL: [&str; 2] = [ECHO_KEYS, LEGACY_PROVIDERS];
+}
+
+impl Ruleset {
+    /// The entries of a list that the engine reads; none when the rules have no such list.
+    pub fn engine_list(&self, name: &'static str) -> impl Iterator<Item = &str> {
+        let lists = self.lists.iter().filter(move |list| &*list.name == name);
+        lists.flat_map(|list| &list.entries).map(|entry| entry.node.as_str())
+    }
 }
 
 /// A class of errors.

@@ -16,7 +16,6 @@ use crate::{
     lang::policy::SelectionSource,
     state::{
         change::Change,
-        legacy::{present_name, same_provider},
         model::{Candidate, Pin, ProfileId},
     },
     time::Timestamp,
@@ -125,8 +124,8 @@ impl Run {
     /// The seats of a candidate with the session's pin applied.
     pub(super) fn seating(&self, candidate: &Candidate, world: &World<'_>) -> Vec<Seat> {
         let seats = self.scene(world).seats(candidate);
-        let provider = present_name(&candidate.provider);
-        pin::seat(self.table.policy(), &world.view.session, provider, seats)
+        let provider = self.table.present_name(&candidate.provider);
+        pin::seat(&self.table, &world.view.session, provider, seats)
     }
 
     fn role(&self, at: usize, candidate: &Candidate) -> Role {
@@ -134,7 +133,7 @@ impl Run {
             return Role::Primary { alone: self.chain.len() == 1 };
         }
         let mut earlier = self.chain.iter().take(at);
-        if earlier.any(|other| same_provider(&other.provider, &candidate.provider)) {
+        if earlier.any(|other| self.table.same_provider(&other.provider, &candidate.provider)) {
             Role::Sibling
         } else {
             Role::Other
@@ -163,7 +162,7 @@ impl Run {
             None => Plan::default(),
         };
         // Other runs that choose by last use must see this one begin (C6, E8).
-        let pinned = session.pins.get(present_name(&call.candidate.provider));
+        let pinned = session.pins.get(self.table.present_name(&call.candidate.provider));
         if let Some(profile) = &call.profile
             && pinned.is_none_or(|pin| pin.profile != *profile)
         {
@@ -180,7 +179,7 @@ impl Run {
     /// by provider.
     pub(super) fn pin(&self, call: &Call, world: &World<'_>) -> Option<(String, Pin)> {
         self.request.session.as_ref()?;
-        let provider = present_name(&call.candidate.provider);
+        let provider = self.table.present_name(&call.candidate.provider);
         let profile = call.profile.as_ref()?;
         let pin = pin::pin(
             self.table.policy(),

@@ -22,7 +22,6 @@ use crate::{
     signal::Signal,
     state::{
         change::{Change, Failure, NewSecret, Outcome, SelectionKey},
-        legacy::present_name,
         model::{Candidate, Override, ProfileId, Usage, Window},
         transition,
     },
@@ -100,7 +99,7 @@ impl Run {
             summary: preview.clone().unwrap_or_else(|| bucket.name.to_string()),
         });
         if call.is_transient_probe() && !bucket.traits.keeps_probe_slot {
-            self.probed.insert(present_name(&call.candidate.provider).to_owned());
+            self.probed.insert(self.table.present_name(&call.candidate.provider).to_owned());
         }
         self.note_reason(&call.candidate, &bucket.name);
         self.summary.last_error = Some(signal.clone());

@@ -4,25 +4,27 @@ use super::seats::Seat;
 use crate::{
     lang::policy::{PinPolicy, Policy},
     state::model::{Pin, ProfileId, Session},
+    table::Table,
 };
 
 /// Applies the session's pin for a candidate's provider to its seats.
 ///
 /// A user's pin leaves its own profile only, blocked or not; if that profile is not eligible, none
 /// (C10). An automatic pin goes first unless it is released (C9).
-pub(super) fn seat(policy: &Policy, session: &Session, provider: &str, mut seats: Vec<Seat>) -> Vec<Seat> {
+pub(super) fn seat(table: &Table, session: &Session, provider: &str, mut seats: Vec<Seat>) -> Vec<Seat> {
+    let policy = table.policy();
     let Some(pin) = session.pins.get(provider) else { return seats };
     if pin.by_user {
         let slot = policy.pin_user.as_ref().map(|slot| slot.node).unwrap_or_default();
-        if !released(slot, pin, session, &seats) {
-            seats.retain(|seat| seat.is(&pin.profile));
+        if !released(slot, pin, session, &seats, table) {
+            seats.retain(|seat| seat.is(&pin.profile, table));
         }
         return seats;
     }
     let Some(slot) = &policy.pin_auto else { return seats };
-    if !released(slot.node, pin, session, &seats) {
-        let first = returns_to(slot.node, pin, &seats).unwrap_or(&pin.profile);
-        if let Some(place) = seats.iter().position(|seat| seat.is(first)) {
+    if !released(slot.node, pin, session, &seats, table) {
+        let first = returns_to(slot.node, pin, &seats, table).unwrap_or(&pin.profile);
+        if let Some(place) = seats.iter().position(|seat| seat.is(first, table)) {
             let first = seats.remove(place);
             seats.insert(0, first);
         }
@@ -63,16 +65,16 @@ pub(super) fn pin(
 
 /// Whether a pin no longer holds. A pin that is blocked for another model only is not released: the
 /// seat's block is about the candidate's model.
-fn released(slot: PinPolicy, pin: &Pin, session: &Session, seats: &[Seat]) -> bool {
-    let blocked = || seats.iter().any(|seat| seat.is(&pin.profile) && seat.block.is_some());
+fn released(slot: PinPolicy, pin: &Pin, session: &Session, seats: &[Seat], table: &Table) -> bool {
+    let blocked = || seats.iter().any(|seat| seat.is(&pin.profile, table) && seat.block.is_some());
     (slot.release_on_compaction && pin.compaction_count != session.compaction_count)
         || (slot.release_on_blocked && blocked())
 }
 
 /// `return when free`: the displaced profile, when it is free and stands earlier in the order.
-fn returns_to<'a>(slot: PinPolicy, pin: &'a Pin, seats: &[Seat]) -> Option<&'a ProfileId> {
+fn returns_to<'a>(slot: PinPolicy, pin: &'a Pin, seats: &[Seat], table: &Table) -> Option<&'a ProfileId> {
     let displaced = pin.displaced.as_ref().filter(|_| slot.return_when_free)?;
-    let find = |id: &ProfileId| seats.iter().find(|seat| seat.is(id));
+    let find = |id: &ProfileId| seats.iter().find(|seat| seat.is(id, table));
     let (back, now) = (find(displaced)?, find(&pin.profile)?);
     (back.block.is_none() && back.rank < now.rank).then_some(displaced)
 }

@@ -10,10 +10,7 @@ use super::{
 };
 use crate::{
     lang::policy::Lane,
-    state::{
-        legacy::present_name,
-        model::{Candidate, Override},
-    },
+    state::model::{Candidate, Override},
     time::Timestamp,
 };
 
@@ -108,7 +105,7 @@ fn primary(
     alone: bool,
 ) -> Option<Throttle> {
     let slot = scene.table.policy().probe_primary.as_ref()?;
-    let provider = present_name(&candidate.provider);
+    let provider = scene.table.present_name(&candidate.provider);
     let duration = |slot| scene.table.settings().duration(slot, Some(provider));
     let bucket = match block.lane {
         Lane::Disable => {
@@ -140,7 +137,7 @@ fn sibling(
     blocks: &[(usize, &Block)],
 ) -> Option<usize> {
     let slot = scene.table.policy().probe_sibling.as_ref()?;
-    if slot.once_per_provider && used.contains(present_name(&candidate.provider)) {
+    if slot.once_per_provider && used.contains(scene.table.present_name(&candidate.provider)) {
         return None;
     }
     let transient = |block: &Block| {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     lang::policy::SelectionSource,
     state::{
-        legacy::same_provider,
         model::{Candidate, ProfileId},
+        select::SameFamily,
     },
 };
 
@@ -118,8 +118,8 @@ impl Routing {
 
     /// The order of a provider's profiles, also one that stands under its legacy name (C2, C5).
     #[must_use]
-    pub fn order_of(&self, provider: &str) -> Option<&[ProfileId]> {
-        let by_other_name = || self.order.iter().find(|(of, _)| same_provider(of, provider));
+    pub fn order_of(&self, provider: &str, family: SameFamily<'_>) -> Option<&[ProfileId]> {
+        let by_other_name = || self.order.iter().find(|(of, _)| family(of, provider));
         let order = self.order.get(provider).or_else(|| by_other_name().map(|(_, order)| order));
         order.map(Vec::as_slice)
     }

@@ -7,7 +7,6 @@ use super::request::Routing;
 use crate::{
     lang::policy::Lane,
     state::{
-        legacy::same_provider,
         model::{Candidate, ProfileId, Usage, Window},
         select::{Seated, profile_set, sequence},
         view::{ProfileView, View},
@@ -53,8 +52,9 @@ pub(super) struct Block {
 
 impl Seat {
     /// Whether it is this profile's, also by its legacy name (C2).
-    pub fn is(&self, id: &ProfileId) -> bool {
-        self.profile.as_ref().is_some_and(|profile| profile.same(id, &same_provider))
+    pub fn is(&self, id: &ProfileId, table: &Table) -> bool {
+        let family = |a: &str, b: &str| table.same_provider(a, b);
+        self.profile.as_ref().is_some_and(|profile| profile.same(id, &family))
     }
 }
 
@@ -87,12 +87,13 @@ impl Scene<'_> {
 
     fn sequence(&self, candidate: &Candidate) -> Vec<Seat> {
         let provider = candidate.provider.as_str();
-        let order = self.routing.order_of(provider);
-        let set = profile_set(provider, order, &self.routing.profiles, &self.view.profiles, &same_provider);
+        let family = |a: &str, b: &str| self.table.same_provider(a, b);
+        let order = self.routing.order_of(provider, &family);
+        let set = profile_set(provider, order, &self.routing.profiles, &self.view.profiles, &family);
         let blocked =
             |profile: &ProfileView| self.usage(profile).blocked_until(Some(&candidate.model), self.now);
         let order = self.table.policy().order.as_ref().map(|slot| &slot.node);
-        let (seated, _) = sequence(&set, provider, order, &same_provider, &blocked, self.now);
+        let (seated, _) = sequence(&set, provider, order, &family, &blocked, self.now);
         let with_block = |one: Seated<'_>| Seat {
             profile: Some(one.profile.info.id.clone()),
             block: self.block(self.usage(one.profile), &candidate.model),

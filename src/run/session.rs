@@ -7,9 +7,9 @@ use crate::{
     lang::policy::{PinPolicy, Policy, SelectionSource},
     state::{
         change::{Change, Expect, Release},
-        legacy::present_name,
         model::{Candidate, Override, Pin, ProfileId, Session},
     },
+    table::Table,
     time::Timestamp,
 };
 
@@ -48,16 +48,17 @@ pub fn choose_model(candidate: Option<Candidate>, now: Timestamp) -> Change {
 
 /// A user pins a profile to the session (C10).
 #[must_use]
-pub fn pin_profile(session: &Session, profile: ProfileId) -> Change {
-    let family = present_name(profile.provider()).to_owned();
+pub fn pin_profile(table: &Table, session: &Session, profile: ProfileId) -> Change {
+    let family = table.present_name(profile.provider()).to_owned();
     let pin = Pin { profile, by_user: true, compaction_count: session.compaction_count, displaced: None };
     Change::Pin { family, pin }
 }
 
 /// A user takes the pin of a provider away (C10); `None`: of every provider.
 #[must_use]
-pub fn unpin_profile(provider: Option<&str>) -> Change {
-    Change::Unpin { family: provider.map(|provider| present_name(provider).to_owned()), whose: Release::ALL }
+pub fn unpin_profile(table: &Table, provider: Option<&str>) -> Change {
+    let family = provider.map(|provider| table.present_name(provider).to_owned());
+    Change::Unpin { family, whose: Release::ALL }
 }
 
 /// Whose pins a command releases, by the rules' two pin slots. Without a slot there is no automatic

@@ -1,4 +1,4 @@
-//! What the legacy format knew: other names (C2), and one cooldown and one disable (E8).
+//! What the legacy format knew of usage: one cooldown and one disable (E8).
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,6 @@ pub fn imported_schedule(lane: Lane) -> &'static str {
         Lane::Cooldown => "imported cooldown",
         Lane::Disable => "imported disable",
     }
-}
-
-/// Providers that legacy ids name otherwise (C2): a matter of the stored format, like the names of
-/// legacy files. Families of the rules are wider, and a key of one member is none of another.
-const RENAMED: &[(&str, &str)] = &[("openai-codex", "openai")];
-
-/// Whether two providers share their profiles: they are the same, or one is the other's legacy name.
-#[must_use]
-pub fn same_provider(a: &str, b: &str) -> bool {
-    present_name(a) == present_name(b)
-}
-
-/// The present name of a provider: what a session's pins are kept by.
-#[must_use]
-pub fn present_name(provider: &str) -> &str {
-    RENAMED.iter().find(|(old, _)| *old == provider).map_or(provider, |(_, new)| *new)
 }
 
 /// Usage as the legacy files tell it.

@@ -251,7 +251,7 @@ pub struct Origin {
 pub struct Session {
     /// The stored selection.
     pub selected: Option<Override>,
-    /// Pins, by provider ([`super::legacy::present_name`]).
+    /// Pins, by provider ([`crate::table::Table::present_name`]).
     pub pins: BTreeMap<String, Pin>,
     /// How often the session was compacted.
     pub compaction_count: u32,

@@ -11,7 +11,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// Whether two providers share their profiles; [`super::legacy::same_provider`] is what a run uses.
+/// Whether two providers share their profiles; [`crate::table::Table::same_provider`] is what a run uses.
 pub type SameFamily<'a> = &'a dyn Fn(&str, &str) -> bool;
 
 impl ProfileId {

@@ -18,12 +18,9 @@ pub use error::TableError;
 pub use settings::{InForce, NoSettings, Origin, SettingSource, Settings};
 
 use crate::{
-    lang::tree::Ruleset,
+    lang::tree::{Ruleset, engine_list::ECHO_KEYS},
     signal::{Evidence, Normaliser, SignalRef},
 };
-
-/// The list that says which payload keys hold the user's own words.
-const ECHO_KEYS: &str = "echo_keys";
 
 /// A compiled rule set. Immutable, `Send + Sync`, meant to be shared in an `Arc`; a reload makes a
 /// new one.
@@ -33,6 +30,8 @@ pub struct Table {
     settings: Settings,
     /// Folded provider id → family.
     families: hash::Names<String>,
+    /// Providers whose profiles stand under another name, and that name (C2).
+    renamed: Vec<(String, String)>,
     hash: u64,
     matcher: Matcher,
     normaliser: Normaliser,
@@ -46,10 +45,11 @@ impl Table {
     pub fn compile(rules: Ruleset, source: &dyn SettingSource) -> Result<Self, TableError> {
         let settings = Settings::read(&rules, source)?;
         let families = slots::families(&rules.aliases);
+        let renamed = slots::renamed(&rules);
         let hash = hash::of(&rules, &settings);
         let matcher = compile::compile(&rules, &families)?;
-        let normaliser = Normaliser::new(echo_keys(&rules).map(ToOwned::to_owned));
-        Ok(Self { rules, settings, families, hash, matcher, normaliser })
+        let normaliser = Normaliser::new(rules.engine_list(ECHO_KEYS).map(ToOwned::to_owned));
+        Ok(Self { rules, settings, families, renamed, hash, matcher, normaliser })
     }
 
     /// Builds every regular expression now instead of at its first literal hit: for a reload, before
@@ -73,17 +73,12 @@ impl Table {
     /// Whether two rule sets want every error read the same way, so that it needs to be read once only.
     #[must_use]
     pub fn reads_like(&self, other: &Self) -> bool {
-        echo_keys(&self.rules).eq(echo_keys(&other.rules))
+        self.rules.engine_list(ECHO_KEYS).eq(other.rules.engine_list(ECHO_KEYS))
     }
 
     pub(crate) fn matcher(&self) -> &Matcher {
         &self.matcher
     }
-}
-
-fn echo_keys(rules: &Ruleset) -> impl Iterator<Item = &str> {
-    let lists = rules.lists.iter().filter(|list| &*list.name == ECHO_KEYS);
-    lists.flat_map(|list| &list.entries).map(|key| key.node.as_str())
 }
 
 const _: () = {

@@ -8,7 +8,7 @@ use crate::{
     lang::{
         policy::{Growth, Policy, Reaction},
         source::Span,
-        tree::{Alias, BackoffId, Bucket, BucketId, Reset, ResetId, Rule, RuleId, Ruleset},
+        tree::{Alias, BackoffId, Bucket, BucketId, Reset, ResetId, Rule, RuleId, Ruleset, engine_list},
     },
 };
 
@@ -113,6 +113,20 @@ impl Table {
         }
     }
 
+    /// The provider whose profiles are also those of `provider`: itself, or the first of its family when
+    /// the rules' list `legacy_providers` has it (C2). What pins and probes are kept by.
+    #[must_use]
+    pub fn present_name<'a>(&'a self, provider: &'a str) -> &'a str {
+        self.renamed.iter().find(|(old, _)| old == provider).map_or(provider, |(_, present)| present)
+    }
+
+    /// Whether two providers share their profiles (C2). A family is wider: a key of one member is none
+    /// of another.
+    #[must_use]
+    pub fn same_provider(&self, a: &str, b: &str) -> bool {
+        self.present_name(a) == self.present_name(b)
+    }
+
     /// `file:line` of a span in the rules.
     #[must_use]
     pub fn locate(&self, span: Span) -> String {
@@ -125,6 +139,13 @@ impl Table {
     pub fn hash(&self) -> u64 {
         self.hash
     }
+}
+
+pub(super) fn renamed(rules: &Ruleset) -> Vec<(String, String)> {
+    let family =
+        |old: &str| rules.aliases.iter().find(|alias| alias.members.iter().any(|member| member == old));
+    let legacy = rules.engine_list(engine_list::LEGACY_PROVIDERS);
+    legacy.filter_map(|old| Some((old.to_owned(), family(old)?.family.clone()))).collect()
 }
 
 pub(super) fn families(aliases: &[Alias]) -> Names<String> {

@@ -55,6 +55,11 @@ pub fn table(more: &str) -> Arc<Table> {
     if more.is_empty() { Arc::clone(PLAIN.get_or_init(|| make(""))) } else { make(more) }
 }
 
+/// Whether two providers share their profiles by the shipped rules (C2).
+pub fn family(a: &str, b: &str) -> bool {
+    table("").same_provider(a, b)
+}
+
 /// The shipped policy without the statements of `routing.rules` that begin so.
 pub fn table_without(beginnings: &[&str]) -> Arc<Table> {
     let mut text = format!("language 1\n{}", CODES.replace("use default\n", ""));
@@ -288,7 +293,7 @@ impl Lab {
 
     /// The user pins a profile (C10).
     pub fn user_pins(&self, session: &str, profile: &str) {
-        self.change(session, session::pin_profile(&self.session(session), id(profile)));
+        self.change(session, session::pin_profile(&self.table, &self.session(session), id(profile)));
     }
 
     /// The session is reset (K5).

@@ -5,9 +5,11 @@ use std::{io, path::Path};
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{escape::Shown, failure::Failure, input, rulebook, world::World},
-    config::{Config, Outside, Problem},
+    cli::{escape::Shown, failure::Failure, input, orders, rulebook, statefile::StateArgs, world::World},
+    config::{Config, Outside, Problem, found_at},
     lang::{diagnostic::Severity, tree::Ruleset},
+    run::Routing,
+    state::model::ProfileId,
     table::{Origin, Settings, Table},
 };
 
@@ -64,14 +66,21 @@ impl Remark {
     }
 }
 
+/// A configuration that can be read.
+pub(super) struct Host {
+    config: Config,
+    text: String,
+    file: String,
+}
+
 /// The configuration and the findings about it alone; with errors there is no configuration.
-pub(super) fn read(path: &Path) -> Result<(Option<Config>, Vec<Remark>), Failure> {
+pub(super) fn read(path: &Path) -> Result<(Option<Host>, Vec<Remark>), Failure> {
     let text = input::text(path)?;
-    let name = path.to_string_lossy();
+    let file = path.to_string_lossy().into_owned();
     match Config::parse(&text) {
         Ok(config) => {
-            let hints = config.hints.iter().map(|hint| Remark::new(Severity::Warning, hint, &name)).collect();
-            Ok((Some(config), hints))
+            let hints = config.hints.iter().map(|hint| Remark::new(Severity::Warning, hint, &file)).collect();
+            Ok((Some(Host { config, text, file }), hints))
         }
         Err(error) if error.problems().is_empty() => {
             let error = io::Error::other(error.to_string());
@@ -79,36 +88,89 @@ pub(super) fn read(path: &Path) -> Result<(Option<Config>, Vec<Remark>), Failure
         }
         Err(error) => {
             let problems = error.problems().iter();
-            Ok((None, problems.map(|problem| Remark::new(Severity::Error, problem, &name)).collect()))
+            Ok((None, problems.map(|problem| Remark::new(Severity::Error, problem, &file)).collect()))
         }
     }
 }
 
-/// Compiles the rules with the configuration's values; what does not fit is a finding.
-pub(super) fn compile(
-    rules: Ruleset,
-    config: &Config,
-    path: &Path,
-    world: &World,
-    remarks: &mut Vec<Remark>,
-) -> Result<Table, Failure> {
-    let env = |name: &str| world.env(name);
-    let table = Table::compile(rules.clone(), &Outside { config, env: &env });
-    match table {
-        Ok(table) => {
-            overridden(&table, path, remarks);
-            Ok(table)
+impl Host {
+    /// Compiles the rules with the configuration's values; what does not fit is a finding.
+    pub(super) fn compile(
+        &self,
+        rules: Ruleset,
+        world: &World,
+        remarks: &mut Vec<Remark>,
+    ) -> Result<Table, Failure> {
+        let env = |name: &str| world.env(name);
+        let table = Table::compile(rules.clone(), &Outside { config: &self.config, env: &env });
+        match table {
+            Ok(table) => {
+                overridden(&table, &self.file, remarks);
+                Ok(table)
+            }
+            Err(error) => {
+                let problem = Problem { message: error.to_string(), ..Problem::default() };
+                remarks.push(Remark::new(Severity::Error, &problem, &self.file));
+                rulebook::compile(rules, world)
+            }
         }
-        Err(error) => {
-            let problem = Problem { message: error.to_string(), ..Problem::default() };
-            remarks.push(Remark::new(Severity::Error, &problem, &path.to_string_lossy()));
-            rulebook::compile(rules, world)
+    }
+
+    /// Orders that name what is not stored, or not configured as long as there is no state (C5).
+    pub(super) fn orders(
+        &self,
+        table: &Table,
+        state: &StateArgs,
+        world: &World,
+        remarks: &mut Vec<Remark>,
+    ) -> Result<(), Failure> {
+        let routing = Routing::from(&self.config);
+        let (there, how) = match state.stored(world)? {
+            Some(stored) => (stored, "stored"),
+            None if routing.profiles.is_empty() => return Ok(()),
+            None => (routing.profiles.clone(), "in `auth.profiles`"),
+        };
+        let family = |a: &str, b: &str| table.same_provider(a, b);
+        for lost in orders::lost(&routing, &there.iter().collect::<Vec<_>>(), how, &family) {
+            let severity = if lost.all { Severity::Error } else { Severity::Warning };
+            let path = ["auth", "order", lost.provider];
+            remarks.push(self.remark(severity, &path, lost.message, lost.help));
         }
+        Ok(())
+    }
+
+    /// Keys of one provider under two names (C2).
+    pub(super) fn twice(&self, table: &Table, remarks: &mut Vec<Remark>) {
+        let rules = table.ruleset();
+        let numbers = rules.settings.iter().filter_map(|setting| setting.by_provider.as_ref());
+        let numbers = numbers.map(|map| {
+            let keys = self.config.numbers.all(&map.path).iter().map(|(key, _)| key.as_str());
+            (map.path.as_str(), keys.collect::<Vec<_>>())
+        });
+        let order = ("auth.order", self.config.order.keys().map(String::as_str).collect());
+        let profiles = ("auth.profiles", self.config.profiles.iter().map(|it| it.id.as_str()).collect());
+        let same = |a: &str, b: &str| {
+            let (a, b) = (ProfileId(a.to_owned()), ProfileId(b.to_owned()));
+            a != b && a.same(&b, &|a: &str, b: &str| table.same_provider(a, b))
+        };
+        for (map, keys) in [order, profiles].into_iter().chain(numbers) {
+            for (at, key) in keys.iter().enumerate() {
+                let Some(first) = keys.iter().take(at).find(|first| same(first, key)) else { continue };
+                let path: Vec<&str> = map.split('.').chain([*key]).collect();
+                let message = format!("`{first}` and `{key}` in `{map}` are the same under two names");
+                let help = "keep one of them".to_owned();
+                remarks.push(self.remark(Severity::Warning, &path, message, help));
+            }
+        }
+    }
+
+    fn remark(&self, severity: Severity, path: &[&str], message: String, help: String) -> Remark {
+        Remark::new(severity, &found_at(&self.text, path, message, Some(help)), &self.file)
     }
 }
 
 /// An operator's `set` that the configuration overrides does nothing (L2).
-fn overridden(table: &Table, path: &Path, remarks: &mut Vec<Remark>) {
+fn overridden(table: &Table, file: &str, remarks: &mut Vec<Remark>) {
     let settings: &Settings = table.settings();
     for (setting, force) in table.ruleset().settings.iter().zip(settings.iter()) {
         if let (Some(set), Origin::Config(key)) = (setting.set_by, &force.origin) {
@@ -117,7 +179,7 @@ fn overridden(table: &Table, path: &Path, remarks: &mut Vec<Remark>) {
             remarks.push(Remark {
                 severity: Severity::Warning,
                 message: format!("`set {}` has no effect: `{key}` in the config overrides it", setting.name),
-                help: Some(format!("take the `set` out, or `{key}` out of `{}`", path.display())),
+                help: Some(format!("take the `set` out, or `{key}` out of `{file}`")),
                 file: sources.get(set.source).map(|source| source.name.to_string()).unwrap_or_default(),
                 line,
                 column,

@@ -6,16 +6,16 @@ use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroizing};
 
 use crate::{
     cli::{
+        args::Global,
         escape::Shown,
         failure::{Failure, Outcome},
-        jsonl,
+        jsonl, rulebook,
         statefile::StateArgs,
         world::World,
     },
     config::is_profile_id,
     lang::policy::CredentialKind,
     state::{
-        legacy::same_provider,
         model::{Profile, ProfileId, Secret},
         store::{Put, Store as _},
         view::ViewQuery,
@@ -67,14 +67,16 @@ enum Kind {
     Token,
 }
 
-pub(super) fn run(args: &Args, world: &World) -> Result<Outcome, Failure> {
+pub(super) fn run(args: &Args, global: &Global, world: &World) -> Result<Outcome, Failure> {
     let id = id(args)?;
     let refresh = args.refresh.as_deref().map(|from| reference(from, "--refresh")).transpose()?;
     let from = args.secret.as_deref().unwrap_or(&args.from);
     let secret = if from == "-" { stdin(world)? } else { reference(from, "the secret")? };
+    let table = rulebook::load_to_judge(global, world)?;
     let store = args.state.open(world)?;
     let view = store.view(&ViewQuery::default(), world.now())?;
-    let same = |there: &&ProfileId| **there != id && there.same(&id, &same_provider);
+    let family = |a: &str, b: &str| table.same_provider(a, b);
+    let same = |there: &&ProfileId| **there != id && there.same(&id, &family);
     if let Some(there) = view.profiles.iter().map(|profile| &profile.info.id).find(same) {
         return Err(Failure::Usage(format!(
             "`{}` is the same profile as `{}`, which is stored already; use that name",

@@ -13,7 +13,7 @@ use crate::{
         world::World,
     },
     lang::policy::CredentialKind,
-    state::{legacy::same_provider, select::eligible},
+    state::select::eligible,
 };
 
 /// List the stored credentials, never their secrets
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, world: &World, out: &mut dyn Write) -> Result<Out
     let mut table = Table::new(&["profile", "kind", "state"], world.width, world.stdout_colour());
     for profile in seen.view.profiles.iter() {
         let info = &profile.info;
-        let reason = eligible(info, &info.provider, &same_provider, seen.now).err();
+        let reason = eligible(info, &info.provider, &str::eq, seen.now).err();
         let until = profile.usage.windows.iter().filter(|window| window.is_open(seen.now));
         let until = until.map(|window| window.until).max();
         let (state, style) = match (&reason, until) {

@@ -4,14 +4,13 @@ use serde::Serialize;
 
 use super::rules::RulesStatus;
 use crate::{
-    cli::{profiles, session::full, statefile::Seen},
+    cli::{orders, profiles, session::full, statefile::Seen},
     config::Config,
     lang::{policy::Lane, tree::SettingValue},
     run::{Request, Routing, Selected, select},
     state::{
-        legacy::same_provider,
         model::{Ladder, ProfileId, Window},
-        select::{Listed, collisions, eligible, profile_set},
+        select::{collisions, eligible, profile_set},
         view::ProfileView,
     },
     table::{InForce, Origin, Table},
@@ -143,7 +142,7 @@ pub(super) fn gather(
         file: seen.path.to_string_lossy().into_owned(),
         exists: seen.there,
         now: seen.now.to_string(),
-        problems: problems(&routing, seen),
+        problems: problems(&routing, table, seen),
         session: request.session,
         selected: selected.as_ref().map(|it| full(&it.origin.candidate)),
         source: selected.as_ref().map(source),
@@ -168,24 +167,18 @@ fn source(selected: &Selected) -> &'static str {
 }
 
 /// C2, C5: two names of one profile; an order that names only missing ones.
-fn problems(routing: &Routing, seen: &Seen) -> Vec<String> {
+fn problems(routing: &Routing, table: &Table, seen: &Seen) -> Vec<String> {
+    let family = |a: &str, b: &str| table.same_provider(a, b);
     let stored = &seen.view.profiles;
-    let mut problems: Vec<_> = collisions(stored, &same_provider).iter().map(ToString::to_string).collect();
-    for (provider, order) in &routing.order {
-        let set = profile_set(provider, Some(order), &routing.profiles, stored, &same_provider);
-        if set.listed != Listed::Order && !order.is_empty() {
-            problems.push(format!(
-                "`auth.order.{provider}` names only profiles that are not stored, so the stored ones are used; \
-                 store one of them or mend the order"
-            ));
-        }
-    }
-    problems
+    let ids: Vec<&ProfileId> = stored.iter().map(|profile| &profile.info.id).collect();
+    let twice = collisions(stored, &family).into_iter().map(|twice| twice.to_string());
+    let lost = orders::lost(routing, &ids, "stored", &family).into_iter().filter(|lost| lost.all);
+    twice.chain(lost.map(|lost| format!("{}; {}", lost.message, lost.help))).collect()
 }
 
 fn of_profile(profile: &ProfileView, table: &Table, routing: &Routing, seen: &Seen) -> Profile {
     let (info, usage) = (&profile.info, &profile.usage);
-    let reason = eligible(info, &info.provider, &same_provider, seen.now).err();
+    let reason = eligible(info, &info.provider, &str::eq, seen.now).err();
     let open = |window: &&Window| window.is_open(seen.now);
     let idle = |ladder: &&Ladder| {
         let same = |w: &Window| w.model == ladder.model && w.schedule == ladder.schedule;
@@ -199,7 +192,7 @@ fn of_profile(profile: &ProfileView, table: &Table, routing: &Routing, seen: &Se
         kind: profiles::kind(info.kind),
         eligible: reason.is_none(),
         reason: reason.map(|reason| reason.to_string()),
-        not_listed: !listed(&info.id, provider, routing, seen),
+        not_listed: !listed(&info.id, provider, routing, table, seen),
         pinned: pin.map(|pin| if pin.by_user { "user" } else { "auto" }),
         last_used: usage.last_used.map(|at| at.to_string()),
         error_count: usage.error_count,
@@ -218,9 +211,10 @@ fn of_profile(profile: &ProfileView, table: &Table, routing: &Routing, seen: &Se
     }
 }
 
-fn listed(id: &ProfileId, provider: &str, routing: &Routing, seen: &Seen) -> bool {
-    let order = routing.order_of(provider);
-    let set = profile_set(provider, order, &routing.profiles, &seen.view.profiles, &same_provider);
+fn listed(id: &ProfileId, provider: &str, routing: &Routing, table: &Table, seen: &Seen) -> bool {
+    let family = |a: &str, b: &str| table.same_provider(a, b);
+    let order = routing.order_of(provider, &family);
+    let set = profile_set(provider, order, &routing.profiles, &seen.view.profiles, &family);
     set.profiles.iter().any(|there| there.info.id == *id)
 }
 

@@ -36,7 +36,8 @@ impl Player<'_> {
                     changes.push(change);
                 }
                 if let Some(pinned) = ask.pins.take() {
-                    let mut change = session::pin_profile(&self.view(&session)?.session, pinned.profile);
+                    let mut change =
+                        session::pin_profile(&self.table, &self.view(&session)?.session, pinned.profile);
                     if let Change::Pin { pin, .. } = &mut change {
                         *pin = Pin { by_user: pinned.by_user, ..pin.clone() };
                     }

@@ -4,6 +4,7 @@ use super::{Resolver, declare::Found, names::Table};
 use crate::lang::{
     ast,
     diagnostic::{Diagnostic, codes::lints},
+    tree::engine_list,
 };
 
 impl Resolver<'_> {
@@ -11,9 +12,9 @@ impl Resolver<'_> {
         let mut out = Vec::new();
         let mut look = |kind: &str, table: &Table, name: &ast::Name| {
             let used = table.get(&name.node).is_none_or(|id| table.is_used(id));
-            // The engine itself reads `echo_keys`; and shipped files are not the operator's to tidy.
+            // Some lists the engine reads; and shipped files are not the operator's to tidy.
             let foreign = self.program.foreign.contains(&name.span.source);
-            if used || foreign || (kind == "list" && name.node == "echo_keys") {
+            if used || foreign || (kind == "list" && engine_list::ALL.contains(&name.node.as_str())) {
                 return;
             }
             out.push(
