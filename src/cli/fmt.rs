@@ -1,7 +1,7 @@
 //! `fmt`: rule files in their canonical form.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read, Write},
     path::{Path, PathBuf},
 };
@@ -14,7 +14,11 @@ use super::{
     report::report,
     world::World,
 };
-use crate::lang::{fmt, load::files::MAX_FILE, source::Sources};
+use crate::lang::{
+    fmt,
+    load::{self, files::MAX_FILE},
+    source::Sources,
+};
 
 /// Write rule files in their canonical form; comments stay
 #[derive(Debug, clap::Args)]
@@ -77,7 +81,7 @@ fn stdin(check: bool, world: &World, out: &mut dyn Write) -> Result<Outcome, Fai
 }
 
 fn format(path: &Path, check: bool, world: &World) -> Result<Went, Failure> {
-    let read = File::open(path).and_then(text);
+    let read = load::files::open(path).and_then(text);
     let text = read.map_err(|error| Failure::Read { path: path.into(), error })?;
     let Some(canonical) = canonical(path, &text, world) else { return Ok(Went::Broken) };
     if canonical == text {

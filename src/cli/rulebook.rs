@@ -1,15 +1,12 @@
 //! The rules in force.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use super::{args::Global, escape::Shown, failure::Failure, report, world::World};
 use crate::{
     config::{Config, Outside},
     lang::{
-        load::{self, Loaded},
+        load::{self, Loaded, files::open},
         tree::Ruleset,
     },
     table::{SettingSource, Table},
@@ -70,10 +67,7 @@ fn rules(global: &Global, world: &World) -> Result<Ruleset, Failure> {
 pub(super) fn read(path: Option<&Path>) -> Result<Loaded, Failure> {
     let Some(path) = path else { return Ok(load::shipped()) };
     let root = root_file(path);
-    let readable = fs::metadata(&root).and_then(|meta| {
-        if meta.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { fs::File::open(&root) }
-    });
-    readable.map_err(|error| Failure::Read { path: root, error })?;
+    open(&root).map_err(|error| Failure::Read { path: root, error })?;
     Ok(load::from_path(path))
 }
 

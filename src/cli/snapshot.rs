@@ -5,7 +5,7 @@ mod review;
 
 use std::{
     fs,
-    io::{self, Write},
+    io::{self, Read as _, Write},
     path::{Path, PathBuf},
 };
 
@@ -22,9 +22,13 @@ use super::{
 };
 use crate::{
     classify::Scratch,
+    lang::load::files::open,
     table::Table,
     verify::snapshot::{CLOCK, Change, Ids, Judgement, Snapshot},
 };
+
+/// Largest snapshot, in bytes: millions of errors.
+const LONGEST: u64 = 256 << 20;
 
 const FILES: &str = "\
 The snapshot of `errors.jsonl` is `snapshots/errors.snap`: beside the rules of --rules, without it
@@ -164,11 +168,20 @@ fn store(files: &Files, global: &Global) -> PathBuf {
 }
 
 fn stored(path: &Path) -> Result<Option<Snapshot>, Failure> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
+    let mut text = String::new();
+    let read = open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+    match read {
+        Ok(_) if text.len() as u64 > LONGEST => {
+            let error = io::Error::other(format!(
+                "it is larger than {} MiB, too large for a snapshot",
+                LONGEST >> 20
+            ));
+            return Err(Failure::Read { path: path.to_owned(), error });
+        }
+        Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::Read { path: path.to_owned(), error }),
-    };
+    }
     match Snapshot::parse(&text) {
         Ok(snapshot) => Ok(Some(snapshot)),
         Err(error) => Err(Failure::Usage(format!("`{}` is no snapshot: {error}", path.to_string_lossy()))),

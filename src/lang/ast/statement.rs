@@ -21,6 +21,19 @@ pub struct Statement {
     pub span: Span,
 }
 
+impl Statement {
+    /// How many statements it is: itself and those inside.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let inside = match &self.kind {
+            StatementKind::Group(group) => group.body.as_slice(),
+            StatementKind::Provider(block) => block.body.as_slice(),
+            _ => &[],
+        };
+        1 + inside.iter().map(Self::count).sum::<usize>()
+    }
+}
+
 /// `allow P0207 "reason"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allow {

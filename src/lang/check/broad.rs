@@ -84,8 +84,12 @@ const COMMON: &[&str] = &[
     "weekly",
 ];
 
+/// Words that are looked for in the examples: each look goes through all of them.
+const WORDS: usize = 1_000;
+
 pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
-    let mut look = Look { set, witnesses: HashMap::new(), told: HashSet::new(), out };
+    let mut look =
+        Look { set, examples: examples(set), witnesses: HashMap::new(), told: HashSet::new(), out };
     for rule in &set.rules {
         // Beside a status or a code even a common word tells something.
         let beside = is_guarded(set, rule.block);
@@ -108,6 +112,8 @@ fn is_guarded(set: &Ruleset, block: Option<BlockId>) -> bool {
 
 struct Look<'a> {
     set: &'a Ruleset,
+    /// Of each example: its bucket, its place, and its message as phrases are compared.
+    examples: Vec<(BucketId, Span, String)>,
     /// By word: the first example of each bucket that it stands in.
     witnesses: HashMap<String, Vec<(BucketId, Span)>>,
     /// A list may be asked by several rules.
@@ -172,7 +178,11 @@ impl Look<'_> {
     /// Examples of two other buckets that hold the word, the first of them.
     fn witness(&mut self, rule: &Rule, word: &str) -> Option<(String, Span)> {
         let set = self.set;
-        let found = self.witnesses.entry(word.to_owned()).or_insert_with(|| holding(set, word));
+        if self.witnesses.len() >= WORDS && !self.witnesses.contains_key(word) {
+            return None;
+        }
+        let examples = &self.examples;
+        let found = self.witnesses.entry(word.to_owned()).or_insert_with(|| holding(examples, word));
         let mut others = found.iter().filter(|(bucket, _)| *bucket != rule.bucket);
         let (bucket, span) = others.next()?;
         others.next()?;
@@ -180,15 +190,21 @@ impl Look<'_> {
     }
 }
 
-fn holding(set: &Ruleset, word: &str) -> Vec<(BucketId, Span)> {
+fn examples(set: &Ruleset) -> Vec<(BucketId, Span, String)> {
+    let rules = set.rules.iter().filter(|rule| !rule.observe);
+    let shown = rules.flat_map(|rule| rule.examples.iter().map(move |example| (rule.bucket, example)));
+    let told = shown.filter(|(_, example)| !example.counter);
+    told.filter_map(|(bucket, example)| {
+        Some((bucket, example.case.span, literal::normal(example.case.message.as_deref()?)))
+    })
+    .collect()
+}
+
+fn holding(examples: &[(BucketId, Span, String)], word: &str) -> Vec<(BucketId, Span)> {
     let mut found: Vec<(BucketId, Span)> = Vec::new();
-    for rule in set.rules.iter().filter(|rule| !rule.observe) {
-        let cases = rule.examples.iter().filter(|example| !example.counter).map(|example| &example.case);
-        for case in cases {
-            let holds = case.message.as_deref().is_some_and(|text| has_words(&literal::normal(text), word));
-            if holds && found.iter().all(|(bucket, _)| *bucket != rule.bucket) {
-                found.push((rule.bucket, case.span));
-            }
+    for (bucket, span, text) in examples {
+        if found.iter().all(|(known, _)| known != bucket) && has_words(text, word) {
+            found.push((*bucket, *span));
         }
     }
     found

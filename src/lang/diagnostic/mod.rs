@@ -63,6 +63,9 @@ impl fmt::Display for Code {
     }
 }
 
+/// Longest text of a finding, in bytes: what it quotes may be a whole file.
+const LONGEST: usize = 2_000;
+
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -123,6 +126,17 @@ impl Diagnostic {
         self
     }
 
+    /// Cuts every text to [`LONGEST`].
+    fn shorten(&mut self) {
+        let places = self.labels.iter_mut().chain(&mut self.related).map(|(_, text)| text);
+        for text in places.chain(&mut self.help).chain([&mut self.message]) {
+            if text.len() > LONGEST {
+                text.truncate(text.floor_char_boundary(LONGEST));
+                text.push('…');
+            }
+        }
+    }
+
     /// Where it happened.
     #[must_use]
     pub fn span(&self) -> Span {
@@ -141,8 +155,10 @@ impl Diagnostic {
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// Takes a finding, unless the very same one is among the last few.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
+    /// Takes a finding, unless the very same one is among the last few. Texts of the user in it are cut
+    /// to a length that a person reads.
+    pub fn push(&mut self, mut diagnostic: Diagnostic) {
+        diagnostic.shorten();
         if !self.0.iter().rev().take(64).any(|d| *d == diagnostic) {
             self.0.push(diagnostic);
         }

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::{ErrorKind, Read},
+    io::{self, ErrorKind, Read},
     path::{Path, PathBuf},
 };
 
@@ -25,6 +25,9 @@ pub enum ReadError {
     /// It is larger than [`MAX_FILE`].
     #[error("it is larger than {} MiB", MAX_FILE >> 20)]
     TooLarge,
+    /// It is a pipe, a device or a socket: reading it might never end.
+    #[error("it is no file, but a pipe, a device or a socket")]
+    Special,
     /// A link leads out of the root's folder.
     #[error("it lies outside of the root file's folder")]
     Outside,
@@ -95,7 +98,10 @@ impl Files for Folder {
         if meta.len() > MAX_FILE {
             return Err(ReadError::TooLarge);
         }
-        // A device or pipe tells no length: read no more than the limit.
+        if !meta.is_file() {
+            return Err(ReadError::Special);
+        }
+        // It may grow in between: read no more than the limit.
         let mut bytes = Vec::new();
         fs::File::open(&full).map_err(other)?.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(other)?;
         if bytes.len() as u64 > MAX_FILE { Err(ReadError::TooLarge) } else { Ok(bytes) }
@@ -107,6 +113,22 @@ impl Files for Folder {
         names.sort();
         names
     }
+}
+
+/// Opens a file of which the whole is wanted, and nothing else: a pipe or a device may never begin, or
+/// never end.
+///
+/// # Errors
+/// When it cannot be opened, or is no file.
+pub(crate) fn open(path: &Path) -> io::Result<fs::File> {
+    let meta = fs::metadata(path)?;
+    if meta.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if !meta.is_file() {
+        return Err(io::Error::other(ReadError::Special));
+    }
+    fs::File::open(path)
 }
 
 /// Rule files below a folder, a few levels deep and not too many.
@@ -205,6 +227,16 @@ mod tests {
         assert_eq!(join("main.rules", "../a.rules"), None);
         assert_eq!(join("main.rules", "a/../../b.rules"), None);
         assert_eq!(join("main.rules", "/etc/passwd"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_are_no_files() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/zero", dir.path().join("zero.rules")).unwrap();
+        let (files, root) = Folder::of_root(&dir.path().join("zero.rules"));
+        assert_eq!(files.read(&root), Err(ReadError::Special));
+        assert_eq!(open(Path::new("/dev/zero")).unwrap_err().to_string(), ReadError::Special.to_string());
     }
 
     #[cfg(unix)]

@@ -6,7 +6,7 @@ use super::files::{Files, ReadError, Shipped, join};
 use crate::lang::{
     ast::{Name, Statement, StatementKind, UseTarget},
     diagnostic::codes::loading,
-    diagnostic::nearest::nearest,
+    diagnostic::nearest::Hints,
     diagnostic::{Diagnostic, Diagnostics},
     parser,
     resolve::names,
@@ -17,6 +17,9 @@ use crate::lang::{
 /// Most files of one rule set, and most bytes of all of them together.
 const MAX_FILES: usize = 500;
 const MAX_TOTAL: usize = 16 << 20;
+
+/// Most statements of one rule set: edits, lints and names cost more the more there are.
+const MAX_STATEMENTS: usize = 50_000;
 
 /// All statements of a rule set in one list, edits among them.
 #[derive(Debug, Default)]
@@ -70,6 +73,9 @@ pub(super) struct Loader<'a> {
     open: Vec<Place>,
     places: HashMap<SourceId, Place>,
     total: usize,
+    /// Statements so far, those inside blocks too.
+    count: usize,
+    hints: Hints,
     out: Diagnostics,
 }
 
@@ -95,6 +101,8 @@ impl<'a> Loader<'a> {
             open: Vec::new(),
             places: HashMap::new(),
             total: 0,
+            count: 0,
+            hints: Hints::default(),
             out: Diagnostics::default(),
         };
         loader.file((shipped, root.to_owned()), None);
@@ -121,6 +129,21 @@ impl<'a> Loader<'a> {
         self.loaded.insert(place.clone(), user);
         let file = parser::parse_some(source, &text, !self.program.lean, &mut self.out);
         self.open.push(place);
+        self.count += file.statements.iter().map(Statement::count).sum::<usize>();
+        if self.count > MAX_STATEMENTS {
+            self.program.incomplete = true;
+            let span = file.statements.last().map_or(Span { source, ..Span::default() }, |last| last.span);
+            self.out.push(
+                Diagnostic::new(
+                    loading::TOO_LARGE,
+                    span,
+                    format!("these rules have more than {MAX_STATEMENTS} statements"),
+                )
+                .help("put phrases that mean the same into one list, and ask for it in one rule"),
+            );
+            self.open.pop();
+            return;
+        }
         for statement in file.statements {
             match statement.kind {
                 StatementKind::Use(target) => self.follow(&target),
@@ -181,7 +204,7 @@ impl<'a> Loader<'a> {
             return Some((true, path.to_owned()));
         }
         let known: Vec<&str> = shipped::names().collect();
-        let help = match nearest(&name.node, known.iter().copied()) {
+        let help = match self.hints.nearest(&name.node, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}; a file of your own stands in quotes", names::listed(&known)),
         };
@@ -253,12 +276,13 @@ impl<'a> Loader<'a> {
             ReadError::Folder => loading::FOLDER,
             ReadError::TooLarge => loading::TOO_LARGE,
             ReadError::Outside => loading::OUTSIDE_ROOT,
+            ReadError::Special => loading::UNREADABLE,
             ReadError::Other(_) => loading::UNREADABLE,
         };
         let help = match &error {
             ReadError::Missing => {
-                let all = files.list();
-                match nearest(name, all.iter().map(String::as_str)) {
+                let all = if self.hints.take() { files.list() } else { Vec::new() };
+                match self.hints.nearest(name, all.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "paths are taken from the folder of the file that uses them".to_owned(),
                 }
@@ -266,6 +290,7 @@ impl<'a> Loader<'a> {
             ReadError::Folder => format!("name a file in it, such as `{name}/main.rules`"),
             ReadError::TooLarge => "split it, or move examples into files of their own".to_owned(),
             ReadError::Outside => "copy the file below the root file's folder".to_owned(),
+            ReadError::Special => "write the rules into a file".to_owned(),
             ReadError::Other(_) => "check that it can be read".to_owned(),
         };
         self.out.push(Diagnostic::new(code, span, format!("`{name}` cannot be read: {error}")).help(help));

@@ -7,7 +7,7 @@ use crate::lang::{
     ast::{DropKind, Edit, Name, SettingValue, Statement, StatementKind},
     diagnostic::Diagnostic,
     diagnostic::codes::{edits, types},
-    diagnostic::nearest::nearest,
+    diagnostic::nearest::{Hints, nearest},
     source::{Span, Spanned},
 };
 
@@ -19,7 +19,12 @@ pub(super) struct Work<'a> {
     pub incomplete: bool,
     /// What earlier edits took out, and where.
     pub gone: &'a mut HashMap<Target, Span>,
+    /// How often it is still told which name was meant.
+    pub hints: &'a Hints,
 }
+
+/// The help where no name comes near.
+const EVERY_NAME: &str = "`pointsman rules effective` prints every name that an edit can use";
 
 type Outcome = Result<Option<String>, Box<Diagnostic>>;
 
@@ -84,8 +89,9 @@ impl Work<'_> {
                 let Some(position) = list.iter().position(|s| bare_name(s) == Some(anchor.node.as_str()))
                 else {
                     let names: Vec<String> = list.iter().filter_map(bare_name).map(str::to_owned).collect();
+                    let names = || names;
                     let full = Target { kind: Kind::Rule, name: format!("{}.{}", block.node, anchor.node) };
-                    return self.missing(&full, &anchor.node, anchor.span, &names);
+                    return self.missing(&full, &anchor.node, anchor.span, names);
                 };
                 let position = position + usize::from(after);
                 let names: Vec<&str> = body.iter().filter_map(bare_name).collect();
@@ -115,12 +121,21 @@ impl Work<'_> {
     }
 
     fn unknown(&self, target: &Target, at: Span) -> Outcome {
-        let mut names = Vec::new();
-        collect(self.list, target.kind, None, &mut names);
-        self.missing(target, &target.name, at, &names)
+        let names = || {
+            let mut names = Vec::new();
+            collect(self.list, target.kind, None, &mut names);
+            names
+        };
+        self.missing(target, &target.name, at, names)
     }
 
-    fn missing(&self, target: &Target, written: &str, at: Span, names: &[String]) -> Outcome {
+    fn missing(
+        &self,
+        target: &Target,
+        written: &str,
+        at: Span,
+        names: impl FnOnce() -> Vec<String>,
+    ) -> Outcome {
         if self.incomplete {
             return Ok(None);
         }
@@ -128,8 +143,9 @@ impl Work<'_> {
             Diagnostic::new(edits::UNKNOWN_TARGET, at, format!("there is no {} to edit", target.shown()));
         let problem = if let Some(gone) = self.gone.get(target) {
             problem.related(*gone, "dropped here").help("edit something that is still there")
-        } else {
-            let near = nearest(written, names.iter().map(String::as_str));
+        } else if self.hints.take() {
+            let names = names();
+            let near = nearest(written, names.iter().map(String::as_str).take(Hints::NAMES));
             // `drop rule anything_else` for `payment_required.anything_else`.
             let tail = names.iter().find(|n| n.rsplit('.').next() == Some(written));
             match near.or(tail.map(String::as_str)) {
@@ -137,8 +153,10 @@ impl Work<'_> {
                 None if names.is_empty() => problem.help(
                     "edits change what the used files declare: `use default` brings the shipped rules in",
                 ),
-                None => problem.help("`pointsman rules effective` prints every name that an edit can use"),
+                None => problem.help(EVERY_NAME),
             }
+        } else {
+            problem.help(EVERY_NAME)
         };
         Err(Box::new(problem.here("unknown")))
     }

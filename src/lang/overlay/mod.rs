@@ -12,12 +12,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use self::target::Target;
 use super::{
     ast::{Edit, Statement, StatementKind},
-    diagnostic::codes::edits,
-    diagnostic::{Diagnostic, Diagnostics},
+    diagnostic::codes::{edits, loading},
+    diagnostic::{Diagnostic, Diagnostics, nearest::Hints},
     load::Program,
     source::{SourceId, Span},
     tree,
 };
+
+/// Most edits of one rule set: each looks through the whole list.
+const MOST: usize = 5_000;
 
 /// An edit statement, taken out of the list.
 struct Pending {
@@ -42,13 +45,30 @@ pub fn apply(program: &mut Program, out: &mut Diagnostics) -> Vec<tree::Edit> {
         }
     }
     program.statements = rest;
+    if let Some(first) = pending.get(MOST) {
+        out.push(
+            Diagnostic::new(
+                loading::TOO_LARGE,
+                first.span,
+                format!("these rules make more than {MOST} edits"),
+            )
+            .here("one too many")
+            .help("write what is meant out in a list of your own, instead of editing another"),
+        );
+        return Vec::new();
+    }
     let mut pending = settle(program, pending, out);
     pending.sort_by_key(|p| (std::cmp::Reverse(p.depth), order(&p.edit)));
     let mut gone = HashMap::new();
     let mut done = Vec::new();
+    let hints = Hints::default();
     for edit in pending {
-        let mut work =
-            apply::Work { list: &mut program.statements, incomplete: program.incomplete, gone: &mut gone };
+        let mut work = apply::Work {
+            list: &mut program.statements,
+            incomplete: program.incomplete,
+            gone: &mut gone,
+            hints: &hints,
+        };
         match work.edit(edit.edit, &edit.target, edit.span) {
             Ok(Some(what)) => done.push(tree::Edit { span: edit.span, what }),
             Ok(None) => {}

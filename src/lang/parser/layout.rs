@@ -14,6 +14,9 @@ use crate::lang::diagnostic::{Diagnostic, codes::syntax};
 /// How deep brackets may be nested: the parser and everything after it recurse no deeper.
 pub const DEEPEST: usize = 64;
 
+/// Longest name or number, in bytes: tables, logs and messages show names whole.
+const LONGEST_WORD: usize = 100;
+
 /// One piece: its head, and what stands in its braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
@@ -184,6 +187,11 @@ impl Walk<'_, '_> {
                 ));
             }
             Kind::Stray => return Err(self.stray(token)),
+            Kind::Word if token.end - token.start > LONGEST_WORD => {
+                let what = format!("this word has more than {LONGEST_WORD} bytes");
+                let help = "shorten it; a longer text stands in quotes";
+                return Err(self.report.at(syntax::BAD_NAME, range, what, help));
+            }
             _ => {}
         }
         Ok(())

@@ -6,7 +6,7 @@ use crate::lang::{
     diagnostic::{
         Diagnostic,
         codes::{names, types},
-        nearest::did_you_mean,
+        nearest::{Hints, did_you_mean},
     },
     source::Spanned,
     tree::{self, BackoffId, BucketId, Case, RuleId},
@@ -101,7 +101,8 @@ impl Resolver<'_> {
         if id.is_none() && !self.unsure.may_be(&path.name.node) && !self.unsure.may_be(&full) {
             let name = Spanned { node: full.clone(), span: path.span() };
             let mut problem = unknown(names::UNKNOWN_RULE, "rule", &name, &self.rules);
-            let tail = self.rules.names().find(|n| n.rsplit('.').next() == Some(full.as_str()));
+            let mut known = self.rules.names().take(Hints::NAMES);
+            let tail = known.find(|n| n.rsplit('.').next() == Some(full.as_str()));
             if let Some(tail) = tail {
                 problem = problem.help(format!("did you mean `{tail}`?"));
             }

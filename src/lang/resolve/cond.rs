@@ -17,6 +17,9 @@ use crate::lang::{
     tree::{ABORTS, BODIES, Cond, Field, LetId, ListId, Op, Phrases, Regex, Test},
 };
 
+/// Longest phrase, in bytes. A longer one is a whole message, and makes the matcher large.
+const MAX_PHRASE: usize = 1_000;
+
 /// What kind of values a field has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
@@ -116,6 +119,7 @@ impl Resolver<'_> {
                     self.empty_phrase(phrase);
                     return None;
                 }
+                self.not_too_long(phrase);
                 Op::Contains(phrase.clone())
             }
             ast::Op::StartsWith(phrase) => {
@@ -126,6 +130,7 @@ impl Resolver<'_> {
                     self.empty_phrase(phrase);
                     return None;
                 }
+                self.not_too_long(phrase);
                 Op::StartsWith(phrase.clone())
             }
             ast::Op::Matches(regex) => {
@@ -206,6 +211,7 @@ impl Resolver<'_> {
                 self.empty_phrase(&text);
                 return None;
             }
+            self.not_too_long(&text);
             if let Sort::Words(words) = sort
                 && !words.contains(&text.node.as_str())
             {
@@ -280,10 +286,26 @@ impl Resolver<'_> {
         );
     }
 
-    /// Reports a phrase that holds nothing to look for.
+    /// Reports a phrase that holds nothing to look for, or too much.
     pub(super) fn phrase(&mut self, phrase: &Spanned<String>) {
+        self.not_too_long(phrase);
         if literal::normal(&phrase.node).trim().is_empty() {
             self.empty_phrase(phrase);
+        }
+    }
+
+    fn not_too_long(&mut self, phrase: &Spanned<String>) {
+        let bytes = phrase.node.len();
+        if bytes > MAX_PHRASE {
+            self.out.push(
+                Diagnostic::new(
+                    types::LONG_TEXT,
+                    phrase.span,
+                    format!("this phrase has {bytes} bytes, and {MAX_PHRASE} is the most"),
+                )
+                .here("far too long")
+                .help("keep the few words that tell this error from others"),
+            );
         }
     }
 

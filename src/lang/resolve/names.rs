@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::lang::{
     ast::{Name, ProviderBlock},
-    diagnostic::{Code, Diagnostic, Diagnostics, codes::names, nearest::did_you_mean},
+    diagnostic::{Code, Diagnostic, Diagnostics, codes::names, nearest::Hints},
     source::{Span, Spanned},
 };
 
@@ -14,6 +14,7 @@ pub struct Table {
     known: HashMap<String, (u32, Span)>,
     order: Vec<String>,
     used: HashSet<u32>,
+    hints: Hints,
 }
 
 impl Table {
@@ -89,7 +90,8 @@ impl Unsure {
 /// The report of an unknown name.
 #[must_use]
 pub fn unknown(code: Code, kind: &str, name: &Name, table: &Table) -> Diagnostic {
-    let help = did_you_mean(&name.node, table.names()).unwrap_or_else(|| {
+    let near = table.hints.nearest(&name.node, table.names());
+    let help = near.map(|near| format!("did you mean `{near}`?")).unwrap_or_else(|| {
         let known: Vec<&str> = table.names().take(8).collect();
         if known.is_empty() {
             format!("declare it: there is no {kind} yet")

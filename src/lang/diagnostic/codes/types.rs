@@ -9,4 +9,5 @@ codes! {
     SETTING_KIND = "P0305" Error "a setting of the wrong kind";
     UNIT = "P0306" Error "a unit that does not fit";
     EMPTY_LIST = "P0307" Error "a list without entries";
+    LONG_TEXT = "P0308" Error "a phrase that is far too long";
 }

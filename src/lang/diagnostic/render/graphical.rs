@@ -92,6 +92,9 @@ fn picture<'a>(
         .map(|(span, text)| (span.start as usize..span.end.max(span.start) as usize, text.as_str()))
         .collect();
     let source = sources.get(id).map(|source| {
+        for (range, _) in &mut places {
+            *range = first_lines(&source.text, range.clone());
+        }
         let mut ranges: Vec<_> = places.iter_mut().map(|(range, _)| range).collect();
         Excerpt::new(&source.name, &source.text, &mut ranges)
     });
@@ -99,6 +102,14 @@ fn picture<'a>(
         LabeledSpan::new((!text.is_empty()).then(|| text.to_owned()), range.start, range.len())
     };
     (source, places.into_iter().map(labelled).collect())
+}
+
+/// The place without what lies beyond its first lines.
+fn first_lines(text: &str, place: Range<usize>) -> Range<usize> {
+    const MOST: usize = 30;
+    let lines = text.get(place.clone()).unwrap_or("");
+    let end = lines.match_indices('\n').nth(MOST).map_or(place.end, |(at, _)| place.start + at);
+    place.start..end
 }
 
 impl fmt::Display for Report {
