@@ -10,79 +10,12 @@ use crate::lang::{
     tree::{BlockId, BucketId, Cond, Field, LetId, Op, Phrases, Quantifier, Rule, Ruleset, Test, each_test},
 };
 
-/// Words that tell nothing, also beside a status or a code. They are words of the language English,
-/// not policy.
-const EMPTY: &[&str] = &[
-    "a", "an", "and", "api", "are", "at", "be", "been", "by", "call", "error", "errors", "failed", "failure",
-    "for", "from", "has", "have", "in", "is", "it", "message", "of", "on", "or", "please", "request",
-    "requests", "response", "server", "service", "status", "that", "the", "this", "to", "was", "with", "you",
-    "your",
-];
+/// Words that tell nothing, also beside a status or a code.
+const EMPTY: &str = include_str!("../../../rules/lint/empty_words.txt");
 
 /// Words that stand in every second error message of any provider: a rule of one of them alone says
 /// nothing.
-const COMMON: &[&str] = &[
-    "access",
-    "account",
-    "again",
-    "allowed",
-    "available",
-    "balance",
-    "billing",
-    "busy",
-    "capacity",
-    "code",
-    "context",
-    "credit",
-    "credits",
-    "current",
-    "currently",
-    "daily",
-    "exceed",
-    "exceeded",
-    "exceeds",
-    "input",
-    "insufficient",
-    "invalid",
-    "key",
-    "later",
-    "length",
-    "limit",
-    "limited",
-    "limits",
-    "max",
-    "maximum",
-    "minute",
-    "model",
-    "models",
-    "month",
-    "monthly",
-    "no",
-    "not",
-    "output",
-    "payment",
-    "plan",
-    "prompt",
-    "provider",
-    "quota",
-    "rate",
-    "reached",
-    "reset",
-    "resets",
-    "retry",
-    "supported",
-    "time",
-    "token",
-    "tokens",
-    "too",
-    "try",
-    "unknown",
-    "usage",
-    "user",
-    "wait",
-    "week",
-    "weekly",
-];
+const COMMON: &str = include_str!("../../../rules/lint/common_words.txt");
 
 /// Words that are looked for in the examples: each look goes through all of them.
 const WORDS: usize = 1_000;
@@ -157,7 +90,8 @@ impl Look<'_> {
         if word.is_empty() || word.contains(' ') {
             return;
         }
-        let said = EMPTY.contains(&word) || (!beside && COMMON.contains(&word));
+        let among = |words: &str| words.split_whitespace().any(|listed| listed == word);
+        let said = among(EMPTY) || (!beside && among(COMMON));
         let witness = if said || beside { None } else { self.witness(rule, word) };
         if (!said && witness.is_none()) || !self.told.insert(phrase.span) {
             return;
