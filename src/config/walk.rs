@@ -154,8 +154,13 @@ impl<'t> Walker<'t> {
 
     /// Takes down that something else stands here.
     pub fn mismatch(&mut self, expected: &str, found: &Value) {
+        let endless;
         let what = match found {
             Value::Null => "nothing",
+            Value::Number(number) if number.as_f64().is_some_and(|n| !n.is_finite()) => {
+                endless = format!("`{number}`");
+                &endless
+            }
             Value::Bool(_) => "yes or no",
             Value::Number(number) if number.as_f64().is_some_and(|n| n < 0.0) => "a negative number",
             Value::Number(_) => "a number",

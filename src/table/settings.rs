@@ -150,8 +150,8 @@ fn from_config(
     convert(setting.value, external.unit, number).ok_or_else(|| TableError::Config {
         setting: setting.name.to_string(),
         path: path.to_owned(),
-        value: number.to_string(),
-        expected: expected(setting.value, external.unit),
+        value: if number.abs() < 1e15 { number.to_string() } else { format!("{number:e}") },
+        expected: expected(setting.value, external.unit, Some(number)),
     })
 }
 
@@ -164,7 +164,7 @@ fn from_env(setting: &Setting, external: &External, text: &str) -> Result<Settin
         setting: setting.name.to_string(),
         name: external.path.clone(),
         value: trimmed.to_owned(),
-        expected: expected(setting.value, external.unit),
+        expected: expected(setting.value, external.unit, number),
     })
 }
 
@@ -189,8 +189,11 @@ fn convert(kind: SettingValue, unit: Option<Unit>, number: f64) -> Option<Settin
     }
 }
 
-fn expected(kind: SettingValue, unit: Option<Unit>) -> String {
+/// What a setting takes, where it does not take `number`.
+fn expected(kind: SettingValue, unit: Option<Unit>, number: Option<f64>) -> String {
+    let large = number.is_some_and(|number| number.is_finite() && number >= 1.0 && number.fract() == 0.0);
     match (kind, unit) {
+        (SettingValue::Count(_), _) if large => format!("{} at most", u32::MAX),
         (SettingValue::Count(_), _) => "a whole number of 0 or more".to_owned(),
         (SettingValue::Duration(_), unit) => {
             let unit = match unit {
@@ -199,7 +202,7 @@ fn expected(kind: SettingValue, unit: Option<Unit>) -> String {
                 Some(Unit::Hours) => "hours",
                 _ => "seconds",
             };
-            format!("a number of {unit}, 0 or more")
+            if large { format!("fewer {unit}") } else { format!("a number of {unit}, 0 or more") }
         }
     }
 }
@@ -288,6 +291,14 @@ mod tests {
         assert_eq!(
             in_force(&hours(), &config(-2.0)).unwrap_err().to_string(),
             "config `a.b` is `-2`, but setting `start` takes a number of hours, 0 or more"
+        );
+        assert_eq!(
+            in_force(&hours(), &config(1e300)).unwrap_err().to_string(),
+            "config `a.b` is `1e300`, but setting `start` takes fewer hours"
+        );
+        assert_eq!(
+            in_force(&count, &config(1e12)).unwrap_err().to_string(),
+            "config `a.b` is `1000000000000`, but setting `start` takes 4294967295 at most"
         );
         let env = Given { env: [("START", "soon")].into(), ..Given::default() };
         assert_eq!(
