@@ -94,6 +94,10 @@ fn e6_hints_are_clamped_and_keep_what_was_given() {
     let rules = "reset r from header \"retry-after\" in seconds";
     assert_eq!(seconds(rules, "x", &[("retry-after", "1")]), Some((10, 1)));
     assert_eq!(seconds(rules, "x", &[("retry-after", "1555200")]), Some((3_600, 1_555_200)), "18 days");
+    let endless = "9".repeat(26);
+    let found = hint(rules, &signal("x", &[("retry-after", &endless)])).unwrap();
+    assert_eq!(found.at.since(NOW).as_secs(), 3_600, "a number of any length is a long wait, not none");
+    assert!(found.clamped());
     let found = hint(rules, &signal("x", &[("retry-after", "60")])).unwrap();
     assert!(!found.clamped());
 }

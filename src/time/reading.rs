@@ -86,11 +86,14 @@ mod tests {
         ] {
             assert_eq!(parse_in(text, unit, now), None, "{text} {unit:?}");
         }
-        assert_eq!(
-            parse_in("99999999999999", Unit::Hours, now),
-            Some(Timestamp::from_millis(i64::MAX)),
-            "far away is the end of time"
-        );
+        for (text, unit) in [
+            ("99999999999999", Unit::Hours),
+            ("99999999999999999999999999", Unit::Seconds),
+            ("99999999999999999999999999.5", Unit::Epoch),
+        ] {
+            let end = Some(Timestamp::from_millis(i64::MAX));
+            assert_eq!(parse_in(text, unit, now), end, "{text} {unit:?}: far away is the end of time");
+        }
     }
 
     proptest::proptest! {
