@@ -166,6 +166,20 @@ fn c4_everything_of_an_agent_is_taken() {
 }
 
 #[test]
+fn e10_an_imported_count_climbs_no_ladder() {
+    let folder = tempfile::tempdir().unwrap();
+    let usage = json!({ "acme:x": { "errorCount": 7, "failureCounts": { "rate_limit": 7 } } });
+    let profiles = json!({ "acme:x": { "type": "api_key", "provider": "acme", "key": "k" } });
+    write(folder.path(), "agents/main/agent/auth-profiles.json", &json!({ "profiles": profiles }));
+    write(folder.path(), "agents/main/agent/auth-state.json", &json!({ "usageStats": usage }));
+    let store = MemoryStore::new();
+    run(folder.path(), &store);
+    let usage = look(&store).profile(&ProfileId("acme:x".to_owned())).unwrap().usage.clone();
+    assert_eq!((usage.error_count, usage.failure_counts["rate_limit"]), (7, 7), "c4: nothing is lost");
+    assert!(usage.ladders.is_empty());
+}
+
+#[test]
 fn c6_the_order_of_the_file_is_the_order_of_insertion() {
     let folder = tempfile::tempdir().unwrap();
     let text = r#"{ "zebra": { "key": "1" }, "ape": { "key": "2" }, "mole": { "key": "3" } }"#;

@@ -197,13 +197,16 @@ fn e6_a_trusted_hint_goes_further() {
 }
 
 #[test]
-fn e7_inside_an_open_window_nothing_changes() {
+fn e7_inside_an_open_window_neither_window_nor_ladder_changes() {
     let mut usage = Usage::default();
     let first = opened(transition::failure(&mut usage, &limited(START), START));
     let (ladders, windows) = (usage.ladders.clone(), usage.windows.clone());
     let later = START.after(Duration::from_secs(30));
     assert_eq!(transition::failure(&mut usage, &limited(later), later), Outcome::Unchanged(first));
-    assert_eq!((usage.ladders, usage.windows), (ladders, windows));
+    assert_eq!((&usage.ladders, &usage.windows), (&ladders, &windows));
+    // What has happened is counted all the same (E8), and quiet begins anew with it (E4).
+    assert_eq!((usage.error_count, usage.failure_counts["rate_limit"]), (2, 2));
+    assert_eq!(usage.last_failure_at, Some(later));
 }
 
 #[test]

@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::model::{Usage, Window};
 use crate::{lang::policy::Lane, time::Timestamp};
 
-/// The schedule of a window that came from a legacy file, which names none.
+/// The schedule of a window that came from a legacy file, which names none. No ladder of the rules bears
+/// this name, so that the next failure begins its own at step 1 (E10): the old count mixes models and
+/// buckets, and says of no ladder how far it had come (E4).
 #[must_use]
 pub fn imported_schedule(lane: Lane) -> &'static str {
     match lane {

@@ -10,7 +10,8 @@ use crate::{
     time::Timestamp,
 };
 
-/// Takes a failure down: counters always, window and ladder as the intent says.
+/// Takes a failure down. Counters and the time of the last failure tell what has happened, also inside an
+/// open window (E8); window and ladder change as the intent says (E6, E7, E10).
 pub fn failure(usage: &mut Usage, failure: &Failure, now: Timestamp) -> Outcome {
     guard(usage, now);
     start_afresh(usage, failure, now);
