@@ -34,6 +34,8 @@ use rusqlite::Connection;
 
 use crate::store::{MINUTE, START, answered, batch, chosen, limited, profile, usage};
 
+mod bad_disk;
+mod memory;
 mod power;
 mod session;
 
@@ -100,6 +102,8 @@ fn child() {
         "hammer" => hammer(&file, &name),
         "count" => count(&file),
         "fill" => fill(&file),
+        "marked" => bad_disk::marked(&file, &name),
+        "under plans" => bad_disk::under_plans(&file, &name),
         "open" => {
             let opened = SqliteStore::open(&file);
             say(opened.map_or_else(|error| error.to_string(), |_| "opened".to_owned()));

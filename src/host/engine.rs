@@ -262,8 +262,8 @@ impl Engine {
     /// # Errors
     /// [`StoreError`] when the state cannot be written.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.recorder.flush()?;
-        self.store().flush()
+        let noted = self.recorder.flush();
+        self.store().flush().and(noted)
     }
 
     /// Forgets what this engine remembers of a session beside the state (K5).

@@ -1,11 +1,12 @@
 //! A store that goes on in memory where that loses nothing, and says so.
 //!
 //! Facts (failures, successes, uses) that cannot be written are kept in memory, counted in every
-//! view, and written with the next change once the file can be written again, or by a flush. Changes
-//! of a session are for other readers, so they are refused as long as they would not reach them.
+//! view, and written with the next change once the file can be written again, by a flush, or at the
+//! end. Changes of a session are for other readers, so they are refused as long as they would not
+//! reach them.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
@@ -18,7 +19,7 @@ use super::{
     model::{Profile, ProfileId, Session},
     snapshot::Snapshot,
     store::{Put, Store, StoreError},
-    view::{View, ViewQuery},
+    view::{ProfileView, View, ViewQuery},
 };
 use crate::time::Timestamp;
 
@@ -41,8 +42,12 @@ struct Inner {
     trouble: Option<Trouble>,
     /// What could not be written, and when it was to be.
     waiting: VecDeque<(Batch, Timestamp)>,
+    /// Uses that could not be written: of each profile only the last one counts.
+    used: BTreeMap<ProfileId, Timestamp>,
     dropped: usize,
-    /// The last view that could be read, with the waiting batches applied.
+    /// The profiles that were last read.
+    read: Option<Arc<Vec<ProfileView>>>,
+    /// The same, with what waits applied.
     last: Snapshot,
     sessions: HashMap<String, Arc<Session>>,
 }
@@ -52,6 +57,8 @@ struct Inner {
 pub struct Trouble {
     /// What is wrong, and how to mend it.
     pub why: String,
+    /// Whether a change could not be written, not only a view not be read.
+    pub writing: bool,
     /// Batches that wait to be written.
     pub waiting: usize,
     /// Batches that were too many to keep.
@@ -84,12 +91,20 @@ impl Resilient {
         self.troubled.load(Ordering::Acquire)
     }
 
-    /// Writes what waits, oldest first, as of the time when it was to be written.
+    /// Writes what waits, all or nothing. With nothing that waits, sees whether writing is possible.
     fn catch_up(&self, inner: &mut Inner) -> Result<(), StoreError> {
-        while let Some((batch, at)) = inner.waiting.front() {
-            self.store.apply(batch, *at)?;
-            inner.waiting.pop_front();
+        if !self.is_troubled() {
+            return Ok(());
         }
+        let Inner { waiting, used, .. } = inner;
+        let since = waiting.back().map_or(Timestamp::EPOCH, |(_, at)| *at);
+        let uses = used.iter().map(|(profile, at)| Change::Used { profile: profile.clone(), at: *at });
+        waiting.push_back((Batch { session: None, changes: uses.collect() }, since));
+        let done = self.store.apply_late(waiting.make_contiguous());
+        waiting.pop_back();
+        done?;
+        waiting.clear();
+        used.clear();
         self.recover(inner);
         Ok(())
     }
@@ -99,16 +114,24 @@ impl Resilient {
         self.troubled.store(false, Ordering::Release);
     }
 
-    fn say(&self, inner: &mut Inner, error: &StoreError) {
-        inner.trouble = Some(Trouble { why: error.to_string(), waiting: 0, dropped: 0 });
+    fn say(&self, inner: &mut Inner, error: &StoreError, writing: bool) {
+        // A file that can be read again may still not be written.
+        let writing = writing || inner.trouble.as_ref().is_some_and(|trouble| trouble.writing);
+        inner.trouble = Some(Trouble { why: error.to_string(), writing, waiting: 0, dropped: 0 });
         self.troubled.store(true, Ordering::Release);
     }
 }
 
 impl Inner {
+    /// Takes over what was read, and applies what waits to it.
     fn remember(&mut self, query: &ViewQuery<'_>, view: &View) {
-        if !Arc::ptr_eq(&self.last.profiles, &view.profiles) {
+        if !self.read.as_ref().is_some_and(|read| Arc::ptr_eq(read, &view.profiles)) {
+            self.read = Some(Arc::clone(&view.profiles));
             self.last.set_profiles(Arc::clone(&view.profiles));
+            for (batch, at) in &self.waiting {
+                let plan = self.last.plan_late(batch, *at);
+                self.last.commit(None, plan);
+            }
         }
         if let Some(id) = query.session {
             if self.sessions.len() >= SESSIONS {
@@ -122,14 +145,29 @@ impl Inner {
         id.and_then(|id| self.sessions.get(id)).cloned().unwrap_or_default()
     }
 
-    fn keep(&mut self, batch: &Batch, now: Timestamp) -> Applied {
-        if self.waiting.len() >= KEPT {
-            self.waiting.pop_front();
-            self.dropped += 1;
+    /// What is remembered, with what waits; the clock guard looks at that, too (E11).
+    fn view(&mut self, session: Arc<Session>, now: Timestamp) -> View {
+        if !self.last.clock_jumped(now) {
+            return self.last.view(session);
         }
-        self.waiting.push_back((batch.clone(), now));
+        let plan = self.last.plan(&Batch::default(), &session, now);
+        self.last.commit(None, plan).view
+    }
+
+    fn keep(&mut self, batch: &Batch, now: Timestamp) -> Applied {
         let id = batch.session.as_deref();
         let plan = self.last.plan(batch, &self.session(id), now);
+        if plan.must_be_written() {
+            if self.waiting.len() >= KEPT {
+                self.waiting.pop_front();
+                self.dropped += 1;
+            }
+            self.waiting.push_back((batch.clone(), now));
+        }
+        let used = plan.used.iter().filter_map(|place| plan.profiles.get(*place));
+        for (profile, at) in used.filter_map(|there| Some((&there.info.id, there.usage.last_used?))) {
+            self.used.insert(profile.clone(), at);
+        }
         self.last.commit(id, plan)
     }
 }
@@ -139,18 +177,24 @@ impl Store for Resilient {
     fn view(&self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, StoreError> {
         let mut inner = self.lock()?;
         match self.store.view(query, now) {
-            Ok(view) if inner.waiting.is_empty() => {
-                self.recover(&mut inner);
+            Ok(view) => {
                 inner.remember(query, &view);
+                if !inner.waiting.is_empty() {
+                    let mut shown = inner.view(Arc::clone(&view.session), now);
+                    shown.cuts.extend(view.cuts);
+                    return Ok(shown);
+                }
+                if !inner.trouble.as_ref().is_some_and(|trouble| trouble.writing) {
+                    self.recover(&mut inner);
+                }
                 Ok(view)
             }
-            Ok(view) => Ok(inner.last.view(view.session)),
             // Nothing was ever read: there is nothing to go on with.
-            Err(error) if inner.last.profiles.is_empty() && inner.waiting.is_empty() => Err(error),
+            Err(error) if inner.read.is_none() => Err(error),
             Err(error) => {
-                self.say(&mut inner, &error);
+                self.say(&mut inner, &error, false);
                 let session = inner.session(query.session);
-                Ok(inner.last.view(session))
+                Ok(inner.view(session, now))
             }
         }
     }
@@ -164,10 +208,14 @@ impl Store for Resilient {
                 Ok(applied)
             }
             Err(error) => {
-                self.say(&mut inner, &error);
+                self.say(&mut inner, &error, true);
+                // What cannot be written can often be read: the facts are kept on top of that.
+                if let Ok(view) = self.store.view(&query, now) {
+                    inner.remember(&query, &view);
+                }
                 let facts: Vec<Change> = batch.changes.iter().filter(|c| is_fact(c)).cloned().collect();
                 let all = facts.len() == batch.changes.len();
-                if !all && facts.is_empty() {
+                if inner.read.is_none() || (!all && facts.is_empty()) {
                     return Err(error);
                 }
                 let kept = inner.keep(&Batch { session: batch.session.clone(), changes: facts }, now);
@@ -186,10 +234,13 @@ impl Store for Resilient {
     }
 
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
+        self.catch_up(&mut *self.lock()?)?;
         self.store.put_profile(profile)
     }
 
+    /// What waits comes first: a profile that is stored anew under the same id begins without it.
     fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
+        self.catch_up(&mut *self.lock()?)?;
         self.store.remove_profile(id)
     }
 
@@ -206,10 +257,18 @@ impl Store for Resilient {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        if self.is_troubled() {
-            self.catch_up(&mut *self.lock()?)?;
+        self.store.flush()?;
+        self.catch_up(&mut *self.lock()?)
+    }
+}
+
+impl Drop for Resilient {
+    fn drop(&mut self) {
+        let inner = std::mem::take(&mut self.inner);
+        if let Ok(mut inner) = inner.into_inner() {
+            // The last chance; nobody is left to hear that it was none.
+            drop(self.catch_up(&mut inner));
         }
-        self.store.flush()
     }
 }
 

@@ -77,29 +77,29 @@ impl Snapshot {
 
     /// What `batch` does to the state, with `session` the stored one.
     pub fn plan(&self, batch: &Batch, session: &Arc<Session>, now: Timestamp) -> Plan {
-        let mut plan = Plan {
-            outcomes: Vec::with_capacity(batch.changes.len()),
-            conflict: false,
-            profiles: Arc::clone(&self.profiles),
-            session: Arc::clone(session),
-            changed: BTreeSet::new(),
-            used: BTreeSet::new(),
-            session_changed: false,
-            cuts: Vec::new(),
-            secrets: Vec::new(),
-        };
+        let mut plan = Plan::over(self, Arc::clone(session));
         if self.clock_jumped(now) {
             plan.guard(now);
         }
         let mut of_session = Vec::new();
         for (place, change) in batch.changes.iter().enumerate() {
-            let outcome = plan.usage_change(change, now).unwrap_or_else(|| {
+            let outcome = plan.usage_change(change, now, false).unwrap_or_else(|| {
                 of_session.push(place);
                 Outcome::Done
             });
             plan.outcomes.push(outcome);
         }
         plan.session_changes(batch, &of_session, session);
+        plan
+    }
+
+    /// What facts of an earlier time do to the state of today: what is newer stays.
+    pub fn plan_late(&self, facts: &Batch, at: Timestamp) -> Plan {
+        let mut plan = Plan::over(self, Arc::default());
+        for fact in &facts.changes {
+            let outcome = plan.usage_change(fact, at, true);
+            plan.outcomes.extend(outcome);
+        }
         plan
     }
 
@@ -120,6 +120,21 @@ impl Snapshot {
 }
 
 impl Plan {
+    /// One that changes nothing yet.
+    fn over(snapshot: &Snapshot, session: Arc<Session>) -> Self {
+        Self {
+            outcomes: Vec::new(),
+            conflict: false,
+            profiles: Arc::clone(&snapshot.profiles),
+            session,
+            changed: BTreeSet::new(),
+            used: BTreeSet::new(),
+            session_changed: false,
+            cuts: Vec::new(),
+            secrets: Vec::new(),
+        }
+    }
+
     fn guard(&mut self, now: Timestamp) {
         for (place, profile) in Arc::make_mut(&mut self.profiles).iter_mut().enumerate() {
             if now >= transition::calm_from(&profile.usage) {
@@ -141,7 +156,8 @@ impl Plan {
     }
 
     /// Does a change of usage or credentials; `None`: it is one of the session.
-    fn usage_change(&mut self, change: &Change, now: Timestamp) -> Option<Outcome> {
+    /// `late`: `now` is past, and newer things than it are not from the future.
+    fn usage_change(&mut self, change: &Change, now: Timestamp, late: bool) -> Option<Outcome> {
         let (id, change) = match change {
             Change::Failure(failure) => (&failure.profile, change),
             Change::Success(success) => (&success.profile, change),
@@ -165,7 +181,9 @@ impl Plan {
         let profile = Arc::make_mut(&mut self.profiles).get_mut(place)?;
         let usage = Arc::make_mut(&mut profile.usage);
         let (outcome, changed) = match change {
+            Change::Failure(failure) if late => (transition::late_failure(usage, failure, now), true),
             Change::Failure(failure) => (transition::failure(usage, failure, now), true),
+            Change::Success(success) if late => (Outcome::Done, transition::late_success(usage, success)),
             Change::Success(success) => (Outcome::Done, transition::success(usage, success, now)),
             Change::Used { at, .. } => {
                 transition::used(usage, *at);

@@ -26,6 +26,16 @@ pub trait Store: Send + Sync {
     /// [`StoreError`] when the state cannot be written; then nothing of the batch is.
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError>;
 
+    /// Applies facts that could not be written when they happened, oldest first, each as of its time,
+    /// all or nothing. What others have written since stays: to the clock guard (E11) it is not from
+    /// the future. Without facts, it tells whether the state could be written.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be written; then nothing is.
+    fn apply_late(&self, facts: &[(Batch, Timestamp)]) -> Result<(), StoreError> {
+        facts.iter().try_for_each(|(batch, at)| self.apply(batch, *at).map(drop))
+    }
+
     /// [`Store::view`], if that takes neither the disk nor a wait for another thread. For drivers that
     /// must not block.
     fn view_at_once(&self, query: &ViewQuery<'_>, now: Timestamp) -> Option<Result<View, StoreError>> {

@@ -31,7 +31,7 @@ fn damaged(log: &[u8], cut: usize, end: End) -> Vec<u8> {
     match end {
         End::Gone => {}
         End::Zeroed => left.resize(log.len(), 0),
-        End::Garbage => left.extend((0..2 * FRAME).map(|n| (n * 167 % 251) as u8)),
+        End::Garbage => left.extend((0..=250).cycle().step_by(167).take(2 * FRAME)),
         End::Flipped => {
             let last = HEADER + (cut - HEADER) / FRAME * FRAME - FRAME;
             left[last + (cut * 31) % FRAME] ^= 1 << (cut % 8);

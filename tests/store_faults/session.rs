@@ -20,6 +20,7 @@ use secrecy::ExposeSecret;
 use crate::store::{MINUTE, START, answered, batch, chosen, limited, profile};
 
 /// One thing that a host does.
+#[derive(Clone)]
 pub enum Step {
     Put(Profile),
     Remove(&'static str),
@@ -78,9 +79,10 @@ pub fn steps() -> Vec<Step> {
         steps.push(facts(round, vec![Change::NewSecret(new)]));
         steps.push(facts(round, vec![Change::Compact { release: Release::AUTO }]));
     }
+    steps.push(facts(1, vec![limited("openai:b", "m4", at(steps.len()))]));
     steps.push(Step::Remove("openai:b"));
-    steps.push(Step::Flush);
     steps.push(Step::Put(profile("openai:b")));
+    steps.push(Step::Flush);
     steps.push(facts(0, vec![limited("openai:b", "m1", at(steps.len()))]));
     steps.push(facts(0, vec![Change::Clear { profile: None, model: Some("m3".into()) }]));
     steps

@@ -57,6 +57,11 @@ fn is_failed_write(extended: i32) -> bool {
     [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE, ffi::SQLITE_IOERR_TRUNCATE].contains(&extended)
 }
 
+/// Whether data may be lost that the system takes for written.
+pub(super) fn is_failed_sync(error: &Error) -> bool {
+    matches!(error, Error::SqliteFailure(failure, _) if failure.extended_code == ffi::SQLITE_IOERR_FSYNC)
+}
+
 /// Whether trying again may help.
 pub(super) fn is_busy(error: &Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))

@@ -16,13 +16,8 @@ const SINCE: i64 = 2;
 
 impl Records for SqliteStore {
     fn note(&self, notes: &Notes) -> Result<(), StoreError> {
-        self.run(|inner| {
-            // It steers nothing, so nobody waits for the disk.
-            inner.db.pragma_update(None, "synchronous", "NORMAL")?;
-            let done = inner.in_transaction(|inner| note(&inner.db, notes));
-            inner.db.pragma_update(None, "synchronous", "FULL")?;
-            done
-        })
+        // It steers nothing, so nobody waits for the disk.
+        self.run(|inner| inner.lazily(|inner| note(&inner.db, notes)))
     }
 
     fn inbox(&self) -> Result<Inbox, StoreError> {

@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, sync::Arc, thread, time::Duration};
 use rusqlite::{Connection, Error, TransactionBehavior};
 
 use super::{
-    error::{Changed, is_busy},
+    error::{Changed, is_busy, is_failed_sync},
+    log,
     open::{Place, newest, version},
     read, write,
 };
@@ -23,6 +24,9 @@ use crate::{
 /// Pause between two tries to begin a transaction while another process writes.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// A wait for other processes after one in vain.
+const BRIEFLY: Duration = Duration::from_millis(20);
+
 /// `last_used` waits in memory no longer than this.
 const LAST_USED_WAITS: Duration = Duration::from_secs(1);
 
@@ -34,6 +38,10 @@ pub(super) struct Inner {
     pub db: Connection,
     place: Place,
     pub patience: Duration,
+    /// Somebody waited in vain: as long as nothing could be written since, nobody waits as long again.
+    impatient: bool,
+    /// A sync failed, or may have before the file was opened: the log may have a hole.
+    doubtful: bool,
     pub snapshot: Snapshot,
     /// `PRAGMA data_version` that the snapshot belongs to; none: nothing read yet.
     pub seen: Option<i64>,
@@ -47,7 +55,8 @@ impl Inner {
     /// Over a connection; nothing is read yet.
     pub fn new(db: Connection, place: Place, patience: Duration) -> Self {
         let (snapshot, used) = (Snapshot::default(), BTreeMap::new());
-        Self { db, place, patience, snapshot, seen: None, used, used_since: None }
+        let doubtful = !log::is_empty(&db);
+        Self { db, place, patience, impatient: false, doubtful, snapshot, seen: None, used, used_since: None }
     }
 
     /// The session, if the cache holds it and is fresh, and the clock guard has nothing to do.
@@ -121,6 +130,35 @@ impl Inner {
         })
     }
 
+    /// See [`crate::state::store::Store::apply_late`].
+    pub fn apply_late(&mut self, facts: &[(Batch, Timestamp)]) -> Result<(), Error> {
+        self.in_transaction(|inner| {
+            for (batch, at) in facts {
+                let plan = inner.snapshot.plan_late(batch, *at);
+                inner.write(None, &plan)?;
+                inner.snapshot.commit(None, plan);
+            }
+            Ok(())
+        })
+    }
+
+    /// From now on waits only briefly for other processes, until something could be written.
+    pub fn lose_patience(&mut self) {
+        self.impatient = true;
+        drop(self.db.busy_timeout(self.wait()));
+    }
+
+    /// Waits as usual again.
+    pub fn regain_patience(&mut self) {
+        if std::mem::take(&mut self.impatient) {
+            drop(self.db.busy_timeout(self.wait()));
+        }
+    }
+
+    fn wait(&self) -> Duration {
+        if self.impatient { self.patience.min(BRIEFLY) } else { self.patience }
+    }
+
     /// Stores what the clock guard cuts (E11), or shows it at least, when nothing can be stored.
     pub fn view_after_jump(&mut self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, Error> {
         let batch = Batch { session: query.session.map(str::to_owned), changes: Vec::new() };
@@ -149,6 +187,7 @@ impl Inner {
         match done {
             Ok(done) => {
                 self.used.clear();
+                self.regain_patience();
                 Ok(done)
             }
             Err(error) => {
@@ -157,6 +196,7 @@ impl Inner {
                     drop(self.db.execute_batch("ROLLBACK"));
                 }
                 self.seen = None;
+                self.doubtful |= is_failed_sync(&error);
                 Err(error)
             }
         }
@@ -166,7 +206,7 @@ impl Inner {
     /// process starve the others.
     fn begin(&self) -> Result<(), Error> {
         let mut statement = self.db.prepare_cached("BEGIN IMMEDIATE")?;
-        let mut left = self.patience;
+        let mut left = self.wait();
         self.db.busy_timeout(Duration::ZERO)?;
         let done = loop {
             match statement.execute([]) {
@@ -177,11 +217,15 @@ impl Inner {
                 done => break done,
             }
         };
-        self.db.busy_timeout(self.patience)?;
+        self.db.busy_timeout(self.wait())?;
         done.map(|_| ())
     }
 
     fn fresh_and<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        if self.doubtful {
+            log::write_again(&self.db)?;
+            self.doubtful = false;
+        }
         let seen = data_version(&self.db)?;
         if self.seen != Some(seen) {
             let found = version(&self.db)?;
@@ -233,22 +277,41 @@ impl Inner {
         if self.is_due(now) {
             self.used_since = Some(now);
             // It may be lost, so nobody waits for it: not for other processes, not for the disk.
-            drop(self.write_last_used(Duration::ZERO, "NORMAL"));
+            drop(self.write_last_used(Duration::ZERO, Durability::Lazy));
         }
         applied
     }
 
-    pub fn write_last_used(&mut self, patience: Duration, synchronous: &str) -> Result<(), Error> {
+    pub fn write_last_used(&mut self, patience: Duration, durability: Durability) -> Result<(), Error> {
         if self.used.is_empty() {
             return Ok(());
         }
-        self.db.pragma_update(None, "synchronous", synchronous)?;
         let usual = std::mem::replace(&mut self.patience, patience);
-        let done = self.in_transaction(|_| Ok(()));
+        let done = match durability {
+            Durability::Full => self.in_transaction(|_| Ok(())),
+            Durability::Lazy => self.lazily(|_| Ok(())),
+        };
         self.patience = usual;
-        self.db.pragma_update(None, "synchronous", "FULL")?;
         done
     }
+
+    /// Like [`Self::in_transaction`], for what nobody waits for: it may be lost with the power. The log
+    /// is left as it is, for to move it into the file takes a sync, whose failure nobody would hear of.
+    pub fn lazily<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        self.db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0")?;
+        let done = self.in_transaction(work);
+        self.db.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000")?;
+        done
+    }
+}
+
+/// Whether a change is on the disk when its transaction returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// It is.
+    Full,
+    /// Only with the next one that is.
+    Lazy,
 }
 
 fn data_version(db: &Connection) -> Result<i64, Error> {

@@ -8,6 +8,7 @@
 mod error;
 mod inbox;
 mod inner;
+mod log;
 mod open;
 mod read;
 mod write;
@@ -21,8 +22,8 @@ use std::{
 use rusqlite::{Connection, Error, Transaction, TransactionBehavior};
 
 use self::{
-    error::explain,
-    inner::{Inner, may_wait},
+    error::{explain, is_busy},
+    inner::{Durability, Inner, may_wait},
 };
 use super::{
     change::{Applied, Batch},
@@ -87,7 +88,12 @@ impl SqliteStore {
     }
 
     fn run<T>(&self, what: impl FnOnce(&mut Inner) -> Result<T, Error>) -> Result<T, StoreError> {
-        what(&mut *self.lock()?).map_err(|error| explain(&self.path, &error))
+        let mut inner = self.lock()?;
+        let done = what(&mut inner);
+        if done.as_ref().is_err_and(is_busy) {
+            inner.lose_patience();
+        }
+        done.map_err(|error| explain(&self.path, &error))
     }
 }
 
@@ -116,6 +122,10 @@ impl Store for SqliteStore {
 
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError> {
         self.run(|inner| inner.apply(batch, now))
+    }
+
+    fn apply_late(&self, facts: &[(Batch, Timestamp)]) -> Result<(), StoreError> {
+        self.run(|inner| inner.apply_late(facts))
     }
 
     fn view_at_once(&self, query: &ViewQuery<'_>, now: Timestamp) -> Option<Result<View, StoreError>> {
@@ -179,14 +189,17 @@ impl Store for SqliteStore {
     }
 
     fn flush(&self) -> Result<(), StoreError> {
-        self.run(|inner| inner.write_last_used(inner.patience, "FULL"))
+        self.run(|inner| {
+            inner.regain_patience();
+            inner.write_last_used(inner.patience, Durability::Full)
+        })
     }
 }
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
         if let Ok(mut inner) = self.inner.lock() {
-            drop(inner.write_last_used(Duration::ZERO, "NORMAL"));
+            drop(inner.write_last_used(Duration::ZERO, Durability::Lazy));
         }
     }
 }

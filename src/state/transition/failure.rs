@@ -14,6 +14,11 @@ use crate::{
 /// open window (E8); window and ladder change as the intent says (E6, E7, E10).
 pub fn failure(usage: &mut Usage, failure: &Failure, now: Timestamp) -> Outcome {
     guard(usage, now);
+    late_failure(usage, failure, now)
+}
+
+/// The same for a failure of an earlier time, `now`: what is newer stays as it is.
+pub fn late_failure(usage: &mut Usage, failure: &Failure, now: Timestamp) -> Outcome {
     start_afresh(usage, failure, now);
     count(usage, failure, now);
     let Some(intent) = &failure.window else {
@@ -72,7 +77,7 @@ fn row_is_long_enough(
     let row = usage.streaks.iter_mut().find(|row| row.model.as_deref() == model && row.bucket == bucket);
     let count = if let Some(row) = row {
         row.count = if now.since(row.last) <= after.within { row.count.saturating_add(1) } else { 1 };
-        row.last = now;
+        row.last = row.last.max(now);
         row.count
     } else {
         let model = model.map(str::to_owned);

@@ -6,7 +6,7 @@ mod guard;
 mod session;
 mod success;
 
-pub use failure::failure;
+pub use failure::{failure, late_failure};
 pub use guard::{SKEW, calm_from, guard};
 pub use session::{Conflict, session};
-pub use success::{clear, success, used};
+pub use success::{clear, late_success, success, used};

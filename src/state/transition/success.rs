@@ -11,9 +11,14 @@ use crate::{
 /// nothing, and need not be written.
 pub fn success(usage: &mut Usage, success: &Success, now: Timestamp) -> bool {
     let moved = !guard(usage, now).is_empty();
+    late_success(usage, success) || moved
+}
+
+/// The same for a success of an earlier time: what is newer stays as it is.
+pub fn late_success(usage: &mut Usage, success: &Success) -> bool {
     used(usage, success.attempt_started_at);
     if !(success.reset_model || success.reset_profile) {
-        return moved;
+        return false;
     }
     let began = success.attempt_started_at;
     let spoken_for = |model: &Option<String>| match model {
@@ -28,7 +33,7 @@ pub fn success(usage: &mut Usage, success: &Success, now: Timestamp) -> bool {
         !spoken_for(&ladder.model) || ladder.climbed_at > began || still_open
     });
     usage.streaks.retain(|row| !spoken_for(&row.model) || row.last > began);
-    let mut changed = moved || rows(usage) != before;
+    let mut changed = rows(usage) != before;
     if usage.error_count > 0 && usage.last_failure_at.is_none_or(|last| last <= began) {
         usage.error_count = 0;
         usage.failure_counts.clear();
