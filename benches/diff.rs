@@ -12,7 +12,7 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::Read,
     path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -22,9 +22,6 @@ use std::{
 mod lines;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_pointsman");
-
-/// Lines that are made and written at a time.
-const BATCH: usize = 10_000;
 
 /// What an operator may have changed: a rule of their own, one that is gone, a schedule, a list.
 const NEW: &str = "language 1
@@ -54,24 +51,14 @@ fn diff(new: &Path, count: usize) -> (Duration, String, String) {
     command.args(["diff", "shipped"]).arg(new).args(["--corpus", "-"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
-    let mut lines = lines::Lines::new();
-    let mut text = String::new();
-    let mut time = Duration::ZERO;
-    for _ in 0..count / BATCH {
-        text.clear();
-        lines.write(BATCH, &mut text);
-        let start = Instant::now();
-        input.write_all(text.as_bytes()).unwrap();
-        time += start.elapsed();
-    }
+    let mut time = lines::feed(&mut input, count);
     let start = Instant::now();
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
+    let peak = lines::peak(&child);
     drop(input);
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     time += start.elapsed();
     assert!(child.wait().unwrap().success());
     let last = said.lines().rfind(|line| line.contains("judged differently"));
-    (time, peak.to_owned(), last.unwrap_or_default().to_owned())
+    (time, peak, last.unwrap_or_default().to_owned())
 }

@@ -15,7 +15,7 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::Read,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -24,9 +24,6 @@ use std::{
 mod lines;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_pointsman");
-
-/// Lines that are made and written at a time.
-const BATCH: usize = 10_000;
 
 fn main() {
     for args in [&["--version"][..], &["classify", "--message", "Rate limit reached"]] {
@@ -71,27 +68,16 @@ fn piped(count: usize) -> (Duration, Duration, String) {
             }
         }
     });
-    let mut lines = lines::Lines::new();
-    let mut text = String::new();
-    let mut time = Duration::ZERO;
-    for _ in 0..count / BATCH {
-        text.clear();
-        lines.write(BATCH, &mut text);
-        let start = Instant::now();
-        input.write_all(text.as_bytes()).unwrap();
-        input.flush().unwrap();
-        time += start.elapsed();
-    }
+    let mut time = lines::feed(&mut input, count);
     let start = Instant::now();
     assert_eq!(reader.join().unwrap(), count);
     time += start.elapsed();
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
+    let peak = lines::peak(&child);
     // Behind the name in brackets, fields 12 and 13: ticks of a hundredth of a second.
     let times = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
     let fields = times.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
     let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
     drop(input);
     assert!(child.wait().unwrap().success());
-    (time, Duration::from_millis(10 * ticks), peak.to_owned())
+    (time, Duration::from_millis(10 * ticks), peak)
 }

@@ -10,6 +10,7 @@ use super::{
     args::Global,
     failure::{Failure, Outcome},
     flags::ErrorFlags,
+    format::StreamFormat,
     input::Input,
     jsonl, rulebook,
     statefile::StateArgs,
@@ -44,7 +45,7 @@ pub(super) struct Args {
     now: Option<Timestamp>,
     /// A table or JSON lines; left out, a table on a terminal and JSON lines elsewhere
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<StreamFormat>,
     #[command(flatten)]
     error: ErrorFlags,
     /// Keep errors that no rule matched in the inbox of the state file, and count what each rule decides
@@ -52,13 +53,6 @@ pub(super) struct Args {
     record: bool,
     #[command(flatten)]
     state: StateArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    #[value(alias = "json")]
-    Jsonl,
 }
 
 pub(super) fn run(
@@ -72,10 +66,7 @@ pub(super) fn run(
         return Err(Failure::Usage("an error is given by FILE or by flags, not by both".into()));
     }
     let table = rulebook::load_to_judge(global, world)?;
-    let human = match args.format {
-        Some(format) => format == Format::Human,
-        None => world.stdout_terminal,
-    };
+    let human = StreamFormat::for_people(args.format, world);
     let store = if args.record { Some(args.state.open(world)?) } else { None };
     let mut pass = pass::Pass::new(&table, args.now, human, world, store);
     if let Some(signal) = one {

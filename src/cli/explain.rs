@@ -7,6 +7,7 @@ use super::{
     escape::{shown_lines, write_json},
     failure::{Failure, Outcome},
     flags::ErrorFlags,
+    format::ViewFormat,
     input::Input,
     jsonl,
     lines::{Lines, Stop},
@@ -37,19 +38,12 @@ pub(super) struct Args {
     now: Option<Timestamp>,
     /// How the explanation is printed
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: ViewFormat,
     /// Print all codes of diagnostics
     #[arg(long)]
     codes: bool,
     #[command(flatten)]
     error: ErrorFlags,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    #[value(alias = "jsonl")]
-    Json,
 }
 
 pub(super) fn run(
@@ -134,8 +128,8 @@ fn explain(
     let now = args.now.unwrap_or_else(|| world.now());
     let explanation = classify::explain(table, &signal, now);
     match args.format {
-        Format::Human => out.write_all(shown_lines(&explanation.to_string()).as_bytes())?,
-        Format::Json => {
+        ViewFormat::Human => out.write_all(shown_lines(&explanation.to_string()).as_bytes())?,
+        ViewFormat::Json => {
             write_json(out, &explanation)?;
         }
     }

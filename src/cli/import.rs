@@ -6,8 +6,9 @@ use super::{
     args::Global,
     escape::{Shown, write_json},
     failure::{Failure, Outcome},
+    format::ViewFormat,
     rulebook,
-    statefile::{StateArgs, ViewFormat},
+    statefile::ViewArgs,
     world::World,
 };
 use crate::state::import::{Report, import};
@@ -20,11 +21,8 @@ pub(super) struct Args {
     /// The folder that holds `agents/`, `agent/` or `credentials/`
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Text, or one JSON object
-    #[arg(long, value_enum, default_value = "human")]
-    format: ViewFormat,
     #[command(flatten)]
-    state: StateArgs,
+    view: ViewArgs,
 }
 
 pub(super) fn run(
@@ -37,10 +35,10 @@ pub(super) fn run(
     // A folder that cannot be read is no folder without files.
     std::fs::read_dir(&args.dir).map_err(failed)?;
     let table = rulebook::load_to_judge(global, world)?;
-    let store = args.state.open(world)?;
+    let store = args.view.state.open(world)?;
     let family = |a: &str, b: &str| table.same_provider(a, b);
-    let report = import(&args.dir, &args.state.agent, &store, &family, world.now())?;
-    match args.format {
+    let report = import(&args.dir, &args.view.state.agent, &store, &family, world.now())?;
+    match args.view.format {
         ViewFormat::Json => {
             write_json(out, &report)?;
         }
@@ -51,7 +49,7 @@ pub(super) fn run(
 
 fn human(report: &Report, args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
     if report.files.is_empty() {
-        let (dir, agent) = (args.dir.to_string_lossy(), &args.state.agent);
+        let (dir, agent) = (args.dir.to_string_lossy(), &args.view.state.agent);
         return writeln!(out, "`{}` holds no legacy files of agent `{}`", Shown(&dir), Shown(agent));
     }
     for file in &report.files {

@@ -10,7 +10,8 @@ use serde_json::json;
 use super::{
     args::Global,
     failure::{Failure, Outcome},
-    statefile::{StateArgs, ViewFormat},
+    format::ViewFormat,
+    statefile::{StateArgs, ViewArgs},
     world::World,
 };
 use crate::state::{
@@ -29,22 +30,16 @@ pub(super) struct Args {
 enum Action {
     /// List the errors, the latest last, and how often each came
     List {
-        /// A table, or one JSON object
-        #[arg(long, value_enum, default_value = "human")]
-        format: ViewFormat,
         #[command(flatten)]
-        state: StateArgs,
+        view: ViewArgs,
     },
     /// Show all that is kept of one error
     Show {
         /// Its number
         #[arg(value_name = "N")]
         id: u64,
-        /// Text, or one JSON object
-        #[arg(long, value_enum, default_value = "human")]
-        format: ViewFormat,
         #[command(flatten)]
-        state: StateArgs,
+        view: ViewArgs,
     },
     /// Draft a rule and its example for one error, tried on a corpus before it is shown
     Suggest(suggest::Args),
@@ -76,9 +71,9 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<Outcome, Failure> {
     match &args.action {
-        Action::List { format, state } => {
-            let inbox = load(state, world)?;
-            match format {
+        Action::List { view } => {
+            let inbox = load(&view.state, world)?;
+            match view.format {
                 ViewFormat::Human => show::list(&inbox, world, out)?,
                 ViewFormat::Json => {
                     let entries: Vec<_> = inbox.entries.iter().map(show::json).collect();
@@ -86,10 +81,10 @@ pub(super) fn run(
                 }
             }
         }
-        Action::Show { id, format, state } => {
-            let inbox = load(state, world)?;
+        Action::Show { id, view } => {
+            let inbox = load(&view.state, world)?;
             let entry = entry(&inbox, *id)?;
-            match format {
+            match view.format {
                 ViewFormat::Human => show::entry(entry, out)?,
                 ViewFormat::Json => writeln!(out, "{}", show::json(entry))?,
             }

@@ -13,7 +13,7 @@ use super::{
     lines::{LONGEST, Line},
 };
 use crate::{
-    signal::{Aborted, Headers, SignalRef, Texts},
+    signal::{Aborted, Headers, SignalRef, Texts, unescape_into},
     time::Timestamp,
 };
 
@@ -270,52 +270,12 @@ fn whole(number: f64) -> Option<u16> {
 /// The text of a JSON string whose syntax has been checked. Half a surrogate pair, as cut texts
 /// have it, becomes U+FFFD.
 fn unescape(inner: &str) -> Cow<'_, str> {
-    // Most texts have none, and are searched faster than `split_once` does.
-    let first = memchr::memchr(b'\\', inner.as_bytes());
-    let Some((head, Some(mut rest))) =
-        first.and_then(|at| inner.split_at_checked(at)).map(|(head, tail)| (head, tail.strip_prefix('\\')))
-    else {
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Cow::Borrowed(inner);
-    };
+    }
     let mut out = String::with_capacity(inner.len());
-    out.push_str(head);
-    loop {
-        let mut after = rest.chars();
-        match after.next() {
-            Some('n') => out.push('\n'),
-            Some('t') => out.push('\t'),
-            Some('r') => out.push('\r'),
-            Some('b') => out.push('\u{8}'),
-            Some('f') => out.push('\u{c}'),
-            Some('u') => {
-                let (c, tail) = unicode(after.as_str());
-                out.push(c);
-                after = tail.chars();
-            }
-            Some(c) => out.push(c),
-            None => {}
-        }
-        let Some((plain, tail)) = after.as_str().split_once('\\') else {
-            out.push_str(after.as_str());
-            return Cow::Owned(out);
-        };
-        out.push_str(plain);
-        rest = tail;
-    }
-}
-
-/// The character of `XXXX` or `XXXX\uXXXX`, and what follows.
-fn unicode(text: &str) -> (char, &str) {
-    let unit = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let tail = text.get(4..).unwrap_or("");
-    let Some(high) = unit(text) else { return (char::REPLACEMENT_CHARACTER, tail) };
-    if let (0xd800..0xdc00, Some(pair)) = (high, tail.strip_prefix("\\u"))
-        && let Some(low @ 0xdc00..0xe000) = unit(pair)
-    {
-        let c = char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00));
-        return (c.unwrap_or(char::REPLACEMENT_CHARACTER), pair.get(4..).unwrap_or(""));
-    }
-    (char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER), tail)
+    unescape_into(inner, &mut out);
+    Cow::Owned(out)
 }
 
 /// Appends a text as a JSON string.

@@ -27,6 +27,7 @@ mod completions;
 mod diff;
 mod explain;
 mod fmt;
+mod format;
 mod import;
 mod inbox;
 #[cfg(feature = "lsp")]

@@ -8,8 +8,9 @@ use super::{
     args::Global,
     escape::{Shown, write_json},
     failure::{Failure, Outcome},
+    format::ViewFormat,
     profiles, rulebook,
-    statefile::{Seen, StateArgs, ViewFormat},
+    statefile::{Seen, StateArgs, ViewArgs},
     world::World,
 };
 use crate::{
@@ -39,11 +40,8 @@ enum Action {
         /// The session; left out, all of them
         #[arg(value_name = "SESSION")]
         session: Option<String>,
-        /// Text, or one JSON object
-        #[arg(long, value_enum, default_value = "human")]
-        format: ViewFormat,
         #[command(flatten)]
-        state: StateArgs,
+        view: ViewArgs,
     },
     /// Choose a session's model or profile, as its user. Both are strict; the profile is held until the
     /// session is reset, the model until the session is new
@@ -80,8 +78,8 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<Outcome, Failure> {
     match &args.action {
-        Action::Show { session, format, state } => {
-            show(session.as_deref(), *format, &state.look(session.as_deref(), world)?, out)
+        Action::Show { session, view } => {
+            show(session.as_deref(), view.format, &view.state.look(session.as_deref(), world)?, out)
         }
         Action::Set { session, model, profile, state } => {
             let table = rulebook::load_to_judge(global, world)?;

@@ -9,6 +9,7 @@ use super::{
     args::Global,
     escape::{Shown, write_json},
     failure::{Failure, Outcome},
+    format::StreamFormat,
     input, rulebook, statefile,
     world::World,
 };
@@ -29,20 +30,13 @@ pub(super) struct Args {
     scenario: PathBuf,
     /// A timeline to read or JSON lines; left out, a timeline on a terminal and JSON lines elsewhere
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<StreamFormat>,
     /// Play against this state file: from the latest moment that it tells of, in a new file from now
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     /// Seed of schedules with jitter
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    #[value(alias = "json")]
-    Jsonl,
 }
 
 pub(super) fn run(
@@ -83,7 +77,7 @@ pub(super) fn run(
         }
         None => (Box::new(MemoryStore::new()), scenario.starts(None, world.now()).map_err(Failure::State)?),
     };
-    let human = args.format.map_or(world.stdout_terminal, |format| format == Format::Human);
+    let human = StreamFormat::for_people(args.format, world);
     let mut watch: Box<dyn Printing> = if human {
         Box::new(human::Timeline::new(&scenario, world, out))
     } else {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{failure::Failure, world::World};
+use super::{failure::Failure, format::ViewFormat, world::World};
 use crate::{
     host::simulate::latest,
     state::{
@@ -24,6 +24,16 @@ pub(super) struct StateArgs {
     /// The agent whose state it is
     #[arg(long, value_name = "ID", default_value = "main")]
     pub(super) agent: String,
+}
+
+/// What every command takes that shows something of the state.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ViewArgs {
+    /// Text, or one JSON object
+    #[arg(long, value_enum, default_value = "human")]
+    pub(super) format: ViewFormat,
+    #[command(flatten)]
+    pub(super) state: StateArgs,
 }
 
 impl StateArgs {
@@ -115,16 +125,6 @@ pub(super) struct Seen {
     pub(super) view: View,
     /// All sessions.
     pub(super) sessions: Vec<(String, Session)>,
-}
-
-/// How a view of the state is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum ViewFormat {
-    /// For people.
-    Human,
-    /// One JSON object.
-    #[value(alias = "jsonl")]
-    Json,
 }
 
 /// Opens a state file for changes, and makes it when there is none.

@@ -10,8 +10,9 @@ use super::{
     args::Global,
     escape::write_json,
     failure::{Failure, Outcome},
+    format::ViewFormat,
     input, rulebook,
-    statefile::{StateArgs, ViewFormat},
+    statefile::ViewArgs,
     world::World,
 };
 use crate::config::Config;
@@ -25,11 +26,8 @@ pub(super) struct Args {
     /// The session to look at
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Text, or one JSON object
-    #[arg(long, value_enum, default_value = "human")]
-    format: ViewFormat,
     #[command(flatten)]
-    state: StateArgs,
+    view: ViewArgs,
 }
 
 pub(super) fn run(
@@ -50,11 +48,11 @@ pub(super) fn run(
     };
     let env = |name: &str| world.env(name);
     let table = rulebook::load_with(global, &config, &env, world)?;
-    let seen = args.state.look(args.session.as_deref(), world)?;
-    let agent = Some(args.state.agent.as_str());
-    let rules = rules::of(&table, global.rules.as_deref(), &args.state, seen.now, world)?;
+    let seen = args.view.state.look(args.session.as_deref(), world)?;
+    let agent = Some(args.view.state.agent.as_str());
+    let rules = rules::of(&table, global.rules.as_deref(), &args.view.state, seen.now, world)?;
     let status = gather::gather(&table, &config, &seen, args.session.as_deref(), agent, rules);
-    match args.format {
+    match args.view.format {
         ViewFormat::Json => {
             write_json(out, &status)?;
         }

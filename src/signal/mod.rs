@@ -21,3 +21,4 @@ pub(crate) use mask::mask;
 pub use normalise::{Normaliser, TEXT_LIMIT};
 pub(crate) use stable::places;
 pub use stable::{fingerprint, stretches};
+pub(crate) use string::unescape_into;

@@ -39,7 +39,7 @@ pub(super) fn value_ends(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Appends the text that `source` stands for. Escapes that mean nothing stay as they are.
-pub(super) fn unescape_into(source: &str, out: &mut String) {
+pub(crate) fn unescape_into(source: &str, out: &mut String) {
     let mut rest = source;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         let (head, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));

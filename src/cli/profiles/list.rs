@@ -8,7 +8,8 @@ use crate::{
     cli::{
         escape::{Shown, write_json},
         failure::{Failure, Outcome},
-        statefile::{StateArgs, ViewFormat},
+        format::ViewFormat,
+        statefile::ViewArgs,
         table::{Cell, Style, Table},
         world::World,
     },
@@ -19,15 +20,12 @@ use crate::{
 /// List the stored credentials, never their secrets
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// A table, or one JSON object
-    #[arg(long, value_enum, default_value = "human")]
-    format: ViewFormat,
     #[command(flatten)]
-    state: StateArgs,
+    view: ViewArgs,
 }
 
 pub(super) fn run(args: &Args, world: &World, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let seen = args.state.look(None, world)?;
+    let seen = args.view.state.look(None, world)?;
     let mut rows = Vec::new();
     let mut table = Table::new(&["profile", "kind", "state"], world.width, world.stdout_colour());
     for profile in seen.view.profiles.iter() {
@@ -40,7 +38,7 @@ pub(super) fn run(args: &Args, world: &World, out: &mut dyn Write) -> Result<Out
             (None, Some(until)) => (format!("blocked until {until}"), Style::Warn),
             (None, None) => ("free".to_owned(), Style::Good),
         };
-        if args.format == ViewFormat::Human {
+        if args.view.format == ViewFormat::Human {
             let id = Cell::plain(Shown(&info.id.0).to_string());
             table.row(vec![id, Cell::plain(kind(info.kind)), Cell::styled(state, style)], out)?;
         } else {
@@ -56,7 +54,7 @@ pub(super) fn run(args: &Args, world: &World, out: &mut dyn Write) -> Result<Out
             }));
         }
     }
-    if args.format == ViewFormat::Human {
+    if args.view.format == ViewFormat::Human {
         table.flush(out)?;
         if seen.view.profiles.is_empty() {
             world.say("no profiles are stored; `pointsman profiles add` stores one");
