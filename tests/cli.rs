@@ -196,3 +196,26 @@ fn the_shipped_rules_are_clean_and_pass_their_tests() {
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+/// `cargo insta` takes what `snapshot accept` writes: its own loader reads the file.
+#[test]
+fn insta_reads_an_accepted_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("kept");
+    let corpus = root().join("tests/corpus/field.jsonl");
+    let args = ["snapshot", "accept", corpus.to_str().unwrap(), "--snapshots", store.to_str().unwrap()];
+    assert_eq!(run(pointsman(&args), b"").status.code(), Some(0));
+    let path = store.join("field.snap");
+    let loaded = insta::Snapshot::from_file(&path).unwrap();
+    assert_eq!(loaded.metadata().source(), Some("field.jsonl"));
+    assert_eq!(loaded.metadata().expression(), Some("pointsman snapshot"));
+    let rows = loaded.as_text().unwrap().to_string();
+    assert_eq!(rows.lines().count(), std::fs::read_to_string(&corpus).unwrap().lines().count());
+    assert!(rows.lines().all(|row| row.split_whitespace().count() >= 5), "{rows}");
+
+    // And back: what insta writes is compared with as before.
+    loaded.save(&path).unwrap();
+    let args = ["snapshot", "check", corpus.to_str().unwrap(), "--snapshots", store.to_str().unwrap()];
+    let checked = run(pointsman(&args), b"");
+    assert_eq!(checked.status.code(), Some(0), "{}", String::from_utf8_lossy(&checked.stderr));
+}

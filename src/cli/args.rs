@@ -81,9 +81,13 @@ pub fn main() -> ExitCode {
             return ExitCode::from(Failure::EXIT_CODE);
         }
         Err(help) => {
-            // Nothing is left to do when even this cannot be said.
-            let _ = help.print();
-            return ExitCode::SUCCESS;
+            return match help.print().and_then(|()| std::io::stdout().flush()).map_err(Failure::Output) {
+                Err(failure) if !failure.is_closed_pipe() => {
+                    World::real().say(&format!("error: {failure}"));
+                    ExitCode::from(Failure::EXIT_CODE)
+                }
+                _ => ExitCode::SUCCESS,
+            };
         }
     };
     let world = World::real();

@@ -10,9 +10,9 @@ use std::{
 use self::config::Remark;
 use super::{
     args::Global,
-    escape::{harmless_json, write_json},
+    escape::{Shown, harmless_json, write_json},
     failure::{Failure, Outcome},
-    report::{counted, report},
+    report::{errors_and_warnings, report},
     rulebook, sarif,
     statefile::StateArgs,
     world::World,
@@ -79,7 +79,7 @@ pub(super) fn run(
     let path = args.path.as_deref().or(global.rules.as_deref());
     let found = find(path, args.config.as_deref(), &args.state, world)?;
     match args.format {
-        Format::Human => found.human(&rulebook::name(path), world),
+        Format::Human => found.human(&rulebook::name(path), args.config.as_deref(), world),
         Format::Json => found.json(out)?,
         Format::Sarif => found.sarif(out)?,
     }
@@ -125,21 +125,26 @@ fn find(
 impl Findings {
     /// Errors and warnings.
     fn count(&self) -> (usize, usize) {
-        let (errors, warnings) = self.rules.count();
-        let in_config = self.config.iter().filter(|remark| remark.severity == Severity::Error).count();
-        (errors + in_config, warnings + self.config.len() - in_config)
+        sum(self.rules.count(), count(self.config.iter()))
     }
 
-    fn human(&self, name: &str, world: &World) {
+    fn human(&self, name: &str, config: Option<&Path>, world: &World) {
         report(&self.rules, &self.sources, world);
         for remark in &self.config {
             world.say(&remark.line());
         }
-        let counts = match self.count() {
-            (0, 0) => format!("{}, nothing to complain about", self.summary),
-            (errors, warnings) => counted(errors, warnings),
+        let counts = |found, fine| match found {
+            (0, 0) => format!("{fine}nothing to complain about"),
+            (errors, warnings) => errors_and_warnings(errors, warnings),
         };
-        world.say(&format!("{name}: {counts}"));
+        let (config, file) = (config.is_some(), config.map(Path::to_string_lossy).unwrap_or_default());
+        // What the configuration makes of a rule file is a remark about that file.
+        let (its, of_rules): (Vec<_>, Vec<_>) = self.config.iter().partition(|remark| remark.file == file);
+        let of_rules = sum(self.rules.count(), count(of_rules.into_iter()));
+        world.say(&format!("{name}: {}", counts(of_rules, format!("{}, ", self.summary))));
+        if config {
+            world.say(&format!("`{}`: {}", Shown(&file), counts(count(its.into_iter()), String::new())));
+        }
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -157,4 +162,14 @@ impl Findings {
         let log = serde_json::to_string_pretty(&sarif::log(&self.rules, &self.sources, config))?;
         writeln!(out, "{}", harmless_json(&log))
     }
+}
+
+/// Errors and warnings.
+fn count<'a>(remarks: impl Iterator<Item = &'a Remark>) -> (usize, usize) {
+    let (errors, warnings): (Vec<_>, Vec<_>) = remarks.partition(|remark| remark.severity == Severity::Error);
+    (errors.len(), warnings.len())
+}
+
+fn sum(one: (usize, usize), other: (usize, usize)) -> (usize, usize) {
+    (one.0 + other.0, one.1 + other.1)
 }

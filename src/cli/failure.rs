@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf, process::ExitCode};
 
 use super::escape::Shown;
+use crate::lang::diagnostic::counted;
 
 /// The end of a command that did its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ pub(super) enum Failure {
     #[error("{}", Shown(&.0.to_string()))]
     State(#[from] crate::state::store::StoreError),
     /// The rules do not load; the diagnostics have been printed.
-    #[error("{name} cannot be used: {errors} error{}", if *errors == 1 { "" } else { "s" })]
+    #[error("{name} cannot be used: {}", counted(*errors, "error"))]
     Rules {
         /// How the rules are called, fit for a terminal.
         name: String,
@@ -78,7 +79,7 @@ impl Failure {
 }
 
 /// An I/O error as a person would say it.
-fn why(error: &io::Error) -> String {
+pub(super) fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),
         io::ErrorKind::IsADirectory => "it is a folder, and a file is needed".into(),

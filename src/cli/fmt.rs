@@ -23,9 +23,10 @@ use crate::lang::{
 /// Write rule files in their canonical form; comments stay
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A rule file, a folder (all `.rules` files in it), or `-` for stdin to stdout; without it,
+    /// Rule files, folders (all `.rules` files in them), or `-` for stdin to stdout; without any,
     /// the rules of --rules
-    path: Option<PathBuf>,
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
     /// Change nothing; name the files that are not in canonical form
     #[arg(long)]
     check: bool,
@@ -47,14 +48,21 @@ pub(super) fn run(
     world: &World,
     out: &mut dyn Write,
 ) -> Result<Outcome, Failure> {
-    let Some(path) = args.path.as_ref().or(global.rules.as_ref()) else {
-        return Err(Failure::Usage("say which file or folder to format".into()));
-    };
-    if path.as_os_str() == "-" {
-        return stdin(args.check, world, out);
+    let paths = if args.paths.is_empty() { global.rules.as_slice() } else { &args.paths };
+    match paths {
+        [] => return Err(Failure::Usage("say which files or folders to format".into())),
+        [path] if path.as_os_str() == "-" => return stdin(args.check, world, out),
+        _ if paths.iter().any(|path| path.as_os_str() == "-") => {
+            return Err(Failure::Usage("`-` stands alone: stdin goes to stdout".into()));
+        }
+        _ => {}
+    }
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(files(path)?.into_iter().filter(|file| !all.contains(file)).collect::<Vec<_>>());
     }
     let mut fine = true;
-    for file in files(path)? {
+    for file in all {
         let shown = Shown(&file.to_string_lossy()).to_string();
         match format(&file, args.check, world)? {
             Went::Canonical => {}

@@ -3,6 +3,7 @@
 mod show;
 mod suggest;
 
+use crate::lang::diagnostic::counted;
 use std::io::Write;
 
 use serde_json::json;
@@ -126,6 +127,6 @@ fn drop_entries(ids: &[u64], all: bool, state: &StateArgs, world: &World) -> Res
     let ids: Vec<u64> = if all { inbox.entries.iter().map(|entry| entry.id).collect() } else { ids.to_vec() };
     let dropped = store.drop_entries(&ids)?;
     store.flush()?;
-    world.say(&format!("{dropped} {} dropped", if dropped == 1 { "entry" } else { "entries" }));
+    world.say(&format!("{} dropped", counted(dropped, "entry")));
     Ok(())
 }

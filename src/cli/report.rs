@@ -8,7 +8,7 @@ use super::{
 };
 use crate::lang::{
     diagnostic::{
-        Diagnostic, Diagnostics,
+        Diagnostic, Diagnostics, counted,
         render::{Style, graphical},
     },
     source::{Sources, Span},
@@ -35,12 +35,11 @@ pub(super) fn report(diagnostics: &Diagnostics, sources: &Sources, world: &World
 }
 
 /// `2 errors, 1 warning`.
-pub(super) fn counted(errors: usize, warnings: usize) -> String {
-    let count = |n, what| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    match (errors, warnings) {
-        (errors, 0) => count(errors, "error"),
-        (0, warnings) => count(warnings, "warning"),
-        (errors, warnings) => format!("{}, {}", count(errors, "error"), count(warnings, "warning")),
+pub(super) fn errors_and_warnings(errors: usize, warnings: usize) -> String {
+    match (counted(errors, "error"), counted(warnings, "warning")) {
+        (errors, _) if warnings == 0 => errors,
+        (_, warnings) if errors == 0 => warnings,
+        (errors, warnings) => format!("{errors}, {warnings}"),
     }
 }
 

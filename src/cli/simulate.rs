@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     host::simulate::{Line, PlayError, Scenario, Turn, Watch},
+    lang::diagnostic::counted,
     state::{memory::MemoryStore, store::Store},
 };
 
@@ -31,7 +32,8 @@ pub(super) struct Args {
     /// A timeline to read or JSON lines; left out, a timeline on a terminal and JSON lines elsewhere
     #[arg(long, value_enum)]
     format: Option<StreamFormat>,
-    /// Play against this state file: from the latest moment that it tells of, in a new file from now
+    /// Play against this state file: from the latest moment that it tells of, in a new file from now.
+    /// Left out, in memory: `POINTSMAN_STATE` is not looked at, so that nothing is played on live state
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
     /// Seed of schedules with jitter
@@ -60,8 +62,7 @@ pub(super) fn run(
         }
         match problems.len() {
             0 => Failure::Usage(error.to_string()),
-            1 => Failure::Usage(format!("`{name}` cannot be played: 1 problem")),
-            many => Failure::Usage(format!("`{name}` cannot be played: {many} problems")),
+            many => Failure::Usage(format!("`{name}` cannot be played: {}", counted(many, "problem"))),
         }
     })?;
     for hint in scenario.hints.iter().chain(&scenario.config.hints) {

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     classify::Scratch,
-    lang::load::files::open,
+    lang::{diagnostic::counted, load::files::open},
     table::Table,
     verify::snapshot::{CLOCK, Change, Ids, Judgement, Snapshot},
 };
@@ -80,6 +80,19 @@ struct Files {
     snapshots: Option<PathBuf>,
 }
 
+impl Files {
+    /// The command that stores a first snapshot of the same corpus, by the same rules, in the same place.
+    fn making(&self, global: &Global) -> String {
+        let mut words = vec!["pointsman snapshot accept".to_owned()];
+        for (flag, path) in [("--rules", &global.rules), ("--snapshots", &self.snapshots)] {
+            words.extend(path.iter().map(|path| format!("{flag} {}", path.to_string_lossy())));
+        }
+        words.extend(self.raw.then(|| "--raw".to_owned()));
+        words.push(self.corpus.to_string_lossy().into_owned());
+        words.join(" ")
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Human,
@@ -117,9 +130,8 @@ pub(super) fn run(
     let store = store(files, global);
     let stored = stored(&store)?;
     if stored.is_none() && !matches!(args.what, What::Accept { .. }) {
-        let (store, corpus) = (store.to_string_lossy(), files.corpus.to_string_lossy());
-        let why = format!("there is no snapshot `{store}`; `pointsman snapshot accept {corpus}` makes it");
-        return Err(Failure::Usage(why));
+        let (store, making) = (store.to_string_lossy(), files.making(global));
+        return Err(Failure::Usage(format!("there is no snapshot `{store}`; `{making}` makes it")));
     }
     let name = files.corpus.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let first = stored.is_none();
@@ -138,7 +150,7 @@ pub(super) fn run(
             let (all, moved) = (found.new.rows.len(), found.shifts.len());
             let place = store.to_string_lossy();
             let moved = if first { String::new() } else { format!(", {moved} judged otherwise than before") };
-            world.say(&format!("{}: {all} errors{moved}", Shown(&place)));
+            world.say(&format!("{}: {}{moved}", Shown(&place), counted(all, "error")));
             Ok(Outcome::of(found.unreadable == 0))
         }
         What::Review { .. } => {

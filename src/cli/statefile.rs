@@ -65,14 +65,7 @@ impl StateArgs {
 
     /// Opens the file for changes, and makes it and its folder when there is none.
     pub(super) fn open(&self, world: &World) -> Result<SqliteStore, Failure> {
-        let path = self.path(world)?;
-        if self.state.is_none()
-            && let Some(folder) = path.parent()
-        {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
-        }
-        open(&path)
+        open(&self.path(world)?)
     }
 
     /// Opens the file for reading, if there is one.
@@ -127,7 +120,10 @@ pub(super) struct Seen {
     pub(super) sessions: Vec<(String, Session)>,
 }
 
-/// Opens a state file for changes, and makes it when there is none.
+/// Opens a state file for changes, and makes it and its folder when there is none.
 pub(super) fn open(path: &Path) -> Result<SqliteStore, Failure> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
+    }
     SqliteStore::open(path).map_err(Failure::State)
 }

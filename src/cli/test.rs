@@ -16,6 +16,7 @@ use super::{
     world::World,
 };
 use crate::{
+    lang::diagnostic::counted,
     lang::{diagnostic::render, source::Sources},
     table::Table,
     verify::{self, Coverage, Report, coverage::Share},
@@ -87,7 +88,7 @@ fn human(
     let sources = &table.ruleset().sources;
     report(&tested.failures, sources, world);
     let failed = tested.failures.len();
-    let cases = if tested.cases == 1 { "1 case".into() } else { format!("{} cases", tested.cases) };
+    let cases = counted(tested.cases, "case");
     match failed {
         0 => writeln!(out, "{cases}, all as expected")?,
         _ => writeln!(out, "{cases}, {failed} not as expected")?,

@@ -78,7 +78,47 @@ fn help(kind: &ast::ErrorKind) -> &'static str {
         Kind::UnsupportedBackreference => "write the text out a second time",
         Kind::ClassRangeInvalid | Kind::RepetitionCountInvalid => "write the smaller one first",
         Kind::NestLimitExceeded(_) => "split it into several tests",
+        Kind::GroupNameDuplicate { .. } => "give each group a name of its own",
+        Kind::ClassUnclosed => "close it with `]`, or write `\\[` for the sign itself",
+        Kind::RepetitionCountUnclosed | Kind::RepetitionCountDecimalEmpty => {
+            "write `{2}`, `{2,}` or `{2,5}`, or `\\{` for the sign itself"
+        }
+        Kind::EscapeUnexpectedEof => "write `\\\\` for a backslash",
         _ => BACKSLASH,
+    }
+}
+
+/// What is wrong, in a few words. What is rare keeps the words of the library that found it.
+fn cause(kind: &ast::ErrorKind) -> String {
+    use ast::ErrorKind as Kind;
+    let words = match kind {
+        Kind::UnsupportedLookAround => "it looks ahead or behind, which no expression here can",
+        Kind::UnsupportedBackreference => "it refers back to a group, which no expression here can",
+        Kind::ClassRangeInvalid => "the range of a class runs downward",
+        Kind::ClassUnclosed => "a class is opened with `[` and not closed",
+        Kind::RepetitionCountInvalid => "the numbers of a repetition run downward",
+        Kind::RepetitionCountUnclosed => "a repetition is opened with `{` and not closed",
+        Kind::RepetitionMissing => "there is nothing to repeat before this sign",
+        Kind::GroupUnclosed => "a group is opened with `(` and not closed",
+        Kind::GroupUnopened => "`)` closes no group",
+        Kind::GroupNameDuplicate { .. } => "two groups have the same name",
+        Kind::EscapeUnrecognized => "no escape is written like this",
+        Kind::EscapeUnexpectedEof => "it ends with a backslash",
+        Kind::NestLimitExceeded(_) => "its groups are nested too deeply",
+        other => return format!("the regex library says: {other}"),
+    };
+    words.to_owned()
+}
+
+/// What is wrong with a class or property that is well formed, and how to mend it.
+fn translated(kind: &hir::ErrorKind) -> (String, &'static str) {
+    use hir::ErrorKind as Kind;
+    match kind {
+        Kind::UnicodePropertyNotFound | Kind::UnicodePropertyValueNotFound => (
+            "there is no Unicode property of this name".to_owned(),
+            "such as `\\p{L}` for letters, `\\p{Han}` for Chinese",
+        ),
+        other => (format!("the regex library says: {other}"), BACKSLASH),
     }
 }
 
@@ -128,7 +168,7 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
     }
     let mut ast =
         ast::parse::ParserBuilder::new().nest_limit(60).build().parse(pattern).map_err(|e| PatternError {
-            message: e.kind().to_string(),
+            message: cause(e.kind()),
             at: e.span().start.offset..e.span().end.offset,
             too_large: false,
             help: help(e.kind()),
@@ -136,11 +176,10 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
     // Where case plays no part, nothing need be folded.
     let fold = to_ascii(&mut ast) && !case_sensitive;
     let hir = TranslatorBuilder::new().case_insensitive(fold).build().translate(pattern, &ast);
-    let hir = hir.map_err(|e| PatternError {
-        message: e.kind().to_string(),
-        at: whole.clone(),
-        too_large: false,
-        help: BACKSLASH,
+    let hir = hir.map_err(|e| {
+        let (message, help) = translated(e.kind());
+        let at = e.span().start.offset..e.span().end.offset;
+        PatternError { message, at, too_large: false, help }
     })?;
     if states(&hir) > MAX_STATES {
         return Err(too_large("it repeats too much".to_owned()));

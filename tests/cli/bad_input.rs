@@ -260,3 +260,34 @@ fn escapes_never_reach_the_output_raw() {
         assert_eq!(raw, None, "{args:?}: {text}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_no_success() {
+    for args in [vec!["--help"], vec!["--version"], vec!["rules", "show"], vec!["check", "--help"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = pointsman(&args);
+        command.stdout(full);
+        let output = run(command, b"");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.starts_with("error: cannot write the result: "), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn lines_that_end_in_a_carriage_return_alone_are_said_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.rules");
+    std::fs::write(&path, "language 1\r\r# Mine.\rrule a -> timeout when text has \"abc def\"\r").unwrap();
+    for command in ["check", "fmt"] {
+        let output = run(pointsman(&[command, path.to_str().unwrap()]), b"");
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("P0117") && said.contains("a carriage return stands alone"), "{said}");
+        assert_eq!(said.matches('\u{d7}').count(), 1, "one finding says it: {said}");
+    }
+    let crlf = std::fs::read_to_string(&path).unwrap().replace('\r', "\r\n");
+    std::fs::write(&path, crlf.replace("language 1\r\n", "language 1\r\nuse default\r\n")).unwrap();
+    assert_eq!(run(pointsman(&["check", path.to_str().unwrap()]), b"").status.code(), Some(0));
+}

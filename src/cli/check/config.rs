@@ -18,7 +18,7 @@ pub(super) struct Remark {
     pub(super) severity: Severity,
     message: String,
     help: Option<String>,
-    file: String,
+    pub(super) file: String,
     line: usize,
     column: usize,
 }

@@ -16,6 +16,7 @@ use crate::{
         table::{Cell, Style, Table as Columns, clip},
         world::World,
     },
+    lang::diagnostic::counted,
     lang::policy::{Lane, Reaction},
     signal::Evidence,
     table::Table,
@@ -106,7 +107,7 @@ impl<'t> Human<'t> {
         let mut counts: Vec<_> = self.counts.iter().collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         let counts: Vec<_> = counts.iter().map(|(bucket, count)| format!("{bucket} {count}")).collect();
-        writeln!(out, "\n{total} errors: {}", counts.join(", "))?;
+        writeln!(out, "\n{}: {}", counted(total, "error"), counts.join(", "))?;
         if self.unmatched > 0 {
             writeln!(out, "{} matched no rule; `pointsman explain` shows the nearest", self.unmatched)?;
         }

@@ -9,6 +9,7 @@ use crate::{
         table::{Style, clip},
         world::World,
     },
+    lang::diagnostic::counted,
     lang::tree::RuleId,
     table::Table,
 };
@@ -27,7 +28,7 @@ pub(super) fn print(
     let colour = world.stdout_colour();
     for group in &found.groups {
         let title = format!("{} → {}", name(old, group.old), name(new, group.new));
-        writeln!(out, "{}   {}", Style::Bold.paint(&title, colour), errors(group.count))?;
+        writeln!(out, "{}   {}", Style::Bold.paint(&title, colour), counted(group.count, "error"))?;
         for change in &group.changes {
             let (old, new) = (Shown(&change.old).to_string(), Shown(&change.new).to_string());
             let (old, new) = (Style::Bad.paint(&old, colour), Style::Good.paint(&new, colour));
@@ -47,7 +48,7 @@ pub(super) fn print(
         writeln!(out)?;
     }
     let changed = if found.changed == 0 { "none".to_owned() } else { found.changed.to_string() };
-    writeln!(out, "{}: {changed} judged differently", errors(found.errors))?;
+    writeln!(out, "{}: {changed} judged differently", counted(found.errors, "error"))?;
     if found.by_other_rule > 0 {
         writeln!(out, "{} more by another rule, with the same outcome", found.by_other_rule)?;
     }
@@ -63,8 +64,4 @@ fn name(table: &Table, id: Option<RuleId>) -> String {
         Some((name, at)) => format!("{name} ({})", Shown(&at)),
         None => "no rule".to_owned(),
     }
-}
-
-fn errors(count: u64) -> String {
-    if count == 1 { "1 error".into() } else { format!("{count} errors") }
 }

@@ -8,7 +8,7 @@ use crate::{
     cli::{
         args::Global,
         escape::Shown,
-        failure::{Failure, Outcome},
+        failure::{Failure, Outcome, why},
         jsonl, rulebook,
         statefile::StateArgs,
         world::World,
@@ -83,10 +83,8 @@ pub(super) fn run(args: &Args, global: &Global, world: &World) -> Result<Outcome
             id.0, there.0
         )));
     }
-    if let Secret::Env(name) = &secret
-        && world.env(name).is_none()
-    {
-        world.say(&format!("note: the environment variable `{name}` is not set here"));
+    for stored in [Some(&secret), refresh.as_ref()].into_iter().flatten() {
+        note(stored, world);
     }
     let profile = Profile {
         provider: args.provider.clone().unwrap_or_else(|| id.provider().to_owned()),
@@ -109,6 +107,26 @@ pub(super) fn run(args: &Args, global: &Global, world: &World) -> Result<Outcome
     };
     world.say(&format!("`{}` is {done}", Shown(&profile.id.0)));
     Ok(Outcome::Fine)
+}
+
+/// Says when a reference leads to nothing, as seen from here. The host may see another world.
+fn note(secret: &Secret, world: &World) {
+    match secret {
+        Secret::Env(name) if world.env(name).is_none() => {
+            world.say(&format!("note: the environment variable `{}` is not set here", Shown(name)));
+        }
+        Secret::File(path) => {
+            let shown = path.to_string_lossy();
+            if let Err(error) = std::fs::File::open(path) {
+                world.say(&format!(
+                    "note: the file `{}` cannot be read here: {}",
+                    Shown(&shown),
+                    why(&error)
+                ));
+            }
+        }
+        Secret::Env(_) | Secret::Direct(_) => {}
+    }
 }
 
 /// C2: a login without a name gets its e-mail address, else `default`.

@@ -16,6 +16,7 @@ use crate::{
         world::World,
     },
     host::simulate::{Line, Scenario, Turn, Watch},
+    lang::diagnostic::counted,
     run::Event,
     time::format_duration,
 };
@@ -99,7 +100,6 @@ impl<'o> Timeline<'o> {
 
     fn summary(&mut self) -> io::Result<()> {
         let Counts { turns, calls, answered, surfaced, exhausted, switched, windows, end } = self.counts;
-        let many = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let mut ends = vec![format!("{answered} answered")];
         for (n, what) in [(surfaced, "surfaced"), (exhausted, "exhausted"), (switched, "switched")] {
             if n > 0 {
@@ -108,11 +108,11 @@ impl<'o> Timeline<'o> {
         }
         let text = format!(
             "{} in {}: {}; {}, {}",
-            many(turns, "turn"),
+            counted(turns, "turn"),
             format_duration(end),
             ends.join(", "),
-            many(calls, "call"),
-            many(windows, "window"),
+            counted(calls, "call"),
+            counted(windows, "window"),
         );
         writeln!(self.out, "\n{}", Style::Bold.paint(&text, self.colour))
     }

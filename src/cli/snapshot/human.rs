@@ -9,6 +9,7 @@ use crate::{
         table::{Style, clip},
         world::World,
     },
+    lang::diagnostic::counted,
     verify::snapshot::{Change, Judgement, Way, grouped},
 };
 
@@ -17,12 +18,11 @@ const ID: usize = 24;
 
 /// Groups by where errors moved from and to, each with its first `samples` errors (0: all).
 pub(super) fn print(found: &Compared, samples: usize, world: &World, out: &mut dyn Write) -> io::Result<()> {
-    let all = found.new.rows.len();
+    let all = counted(found.new.rows.len(), "error");
     let changes: Vec<Change> = found.shifts.iter().map(|shift| shift.change.clone()).collect();
     for (way, places) in grouped(&changes) {
         let count = places.len();
-        let errors = if count == 1 { "error" } else { "errors" };
-        writeln!(out, "{}   {count} {errors}", title(&way, world.stdout_colour()))?;
+        writeln!(out, "{}   {}", title(&way, world.stdout_colour()), counted(count, "error"))?;
         let shown = if samples == 0 { count } else { samples };
         for shift in places.iter().take(shown).filter_map(|at| found.shifts.get(*at)) {
             writeln!(out, "{}", line(shift, world))?;
@@ -33,8 +33,8 @@ pub(super) fn print(found: &Compared, samples: usize, world: &World, out: &mut d
         writeln!(out)?;
     }
     match changes.len() {
-        0 => writeln!(out, "{all} errors, all judged as before"),
-        moved => writeln!(out, "{all} errors, {moved} judged otherwise than before"),
+        0 => writeln!(out, "{all}, all judged as before"),
+        moved => writeln!(out, "{all}, {moved} judged otherwise than before"),
     }
 }
 

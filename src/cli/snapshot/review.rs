@@ -1,5 +1,6 @@
 //! Changes one by one.
 
+use crate::lang::diagnostic::counted;
 use std::io::{self, BufRead, Write};
 
 use super::{
@@ -18,7 +19,7 @@ pub(super) fn ask(
     let all = found.shifts.len();
     let mut taken = vec![false; all];
     if all == 0 {
-        writeln!(out, "{} errors, all judged as before", found.new.rows.len())?;
+        writeln!(out, "{}, all judged as before", counted(found.new.rows.len(), "error"))?;
     }
     for (at, shift) in found.shifts.iter().enumerate() {
         let change = &shift.change;

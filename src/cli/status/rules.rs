@@ -16,6 +16,7 @@ use crate::{
         world::World,
     },
     host::{source, version},
+    lang::diagnostic::counted,
     state::inbox::{InForce, Records as _, Tally},
     table::Table,
     time::{Timestamp, format_duration},
@@ -127,10 +128,10 @@ pub(super) fn print(status: &RulesStatus, world: &World, out: &mut dyn Write) ->
         let other = if host.version == *version { "the same" } else { "others" };
         writeln!(
             out,
-            "host     {} from {} ({other}), for {age}, reloaded {} times",
+            "host     {} from {} ({other}), for {age}, reloaded {}",
             Style::Bold.paint(&Shown(&host.version).to_string(), colour),
             Shown(&host.source),
-            host.reloads
+            counted(host.reloads, "time")
         )?;
         if let Some(failure) = &host.last_failure {
             let why = format!("refused at {}: {}", failure.at, failure.why);
@@ -138,7 +139,11 @@ pub(super) fn print(status: &RulesStatus, world: &World, out: &mut dyn Write) ->
         }
     }
     if status.inbox > 0 {
-        writeln!(out, "inbox    {} errors that no rule matched; `pointsman inbox list`", status.inbox)?;
+        writeln!(
+            out,
+            "inbox    {} that no rule matched; `pointsman inbox list`",
+            counted(status.inbox, "error")
+        )?;
     }
     if status.observed.is_empty() {
         return Ok(());

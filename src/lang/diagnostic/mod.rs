@@ -30,6 +30,15 @@ impl fmt::Display for Severity {
     }
 }
 
+/// A number of things: `1 error`, `2 errors`, `3 entries`.
+pub(crate) fn counted(count: impl fmt::Display + PartialEq + From<u8> + Copy, what: &str) -> String {
+    match what.strip_suffix('y') {
+        _ if count == 1.into() => format!("{count} {what}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {what}s"),
+    }
+}
+
 /// A kind of finding: an entry of the registry. Two codes are equal when their ids are.
 #[derive(Clone, Copy)]
 pub struct Code {

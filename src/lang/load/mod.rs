@@ -13,11 +13,17 @@ use self::{
     files::{Files, Folder, Memory, Shipped},
     insert::Loader,
 };
-use super::{check, diagnostic::Diagnostics, overlay, resolve, source::Sources, tree::Ruleset};
+use super::{
+    check,
+    diagnostic::{Diagnostics, counted},
+    overlay, resolve,
+    source::Sources,
+    tree::Ruleset,
+};
 
 /// Why there is no rule set: every error and warning, and the files that they point into.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the rules have {} error(s)", .diagnostics.count().0)]
+#[error("the rules have {}", counted(.diagnostics.count().0, "error"))]
 pub struct LoadError {
     /// The files.
     pub sources: Sources,

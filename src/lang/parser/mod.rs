@@ -18,7 +18,10 @@ mod words;
 
 use super::{
     ast::File,
-    diagnostic::{Diagnostic, Diagnostics, codes::loading},
+    diagnostic::{
+        Diagnostic, Diagnostics,
+        codes::{loading, syntax},
+    },
     source::{SourceId, Span},
 };
 
@@ -54,6 +57,14 @@ pub(super) fn parse_some(source: SourceId, text: &str, cases: bool, diagnostics:
         diagnostics.push(too_large(source, text.len()));
         return File { source, language: None, statements: Vec::new() };
     }
+    if let Some(at) = lone_return(text) {
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        let message = "a carriage return stands alone, and ends no line";
+        let help = "save the file with line feeds, alone or behind each carriage return";
+        let span = Span { source, start: at, end: at + 1 };
+        diagnostics.push(Diagnostic::new(syntax::BAD_CHARACTER, span, message).help(help));
+        return File { source, language: None, statements: Vec::new() };
+    }
     let tokens = token::tokens(text);
     let mut found = Diagnostics::default();
     let mut report = report::Report::new(source, &mut found);
@@ -62,6 +73,14 @@ pub(super) fn parse_some(source: SourceId, text: &str, cases: bool, diagnostics:
     found.sort();
     diagnostics.extend(found);
     file
+}
+
+/// A carriage return without its line feed. What stands behind it would seem to be on the same line: in a
+/// comment, perhaps.
+fn lone_return(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let alone = |at: &usize| bytes.get(at + 1).is_some_and(|next| *next != b'\n');
+    text.match_indices('\r').map(|(at, _)| at).find(alone)
 }
 
 fn too_large(source: SourceId, bytes: usize) -> Diagnostic {
