@@ -117,7 +117,7 @@ fn note(secret: &Secret, world: &World) {
         }
         Secret::File(path) => {
             let shown = path.to_string_lossy();
-            if let Err(error) = std::fs::File::open(path) {
+            if let Err(error) = std::fs::metadata(path) {
                 world.say(&format!(
                     "note: the file `{}` cannot be read here: {}",
                     Shown(&shown),
