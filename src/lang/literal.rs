@@ -19,7 +19,7 @@ type Set = BTreeSet<String>;
 #[must_use]
 pub fn is_folded(c: char) -> bool {
     let mut lower = c.to_lowercase();
-    lower.next() == Some(c) && lower.next().is_none()
+    c != 'ſ' && lower.next() == Some(c) && lower.next().is_none()
 }
 
 /// A phrase as the scanned buffer shows it: lower case, `_`, `-` and white space as blanks.

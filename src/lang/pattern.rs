@@ -319,8 +319,7 @@ fn narrowed(class: ClassUnicode) -> ClassUnicode {
         return class;
     }
     let chars: Vec<char> = class.ranges().iter().flat_map(|r| r.start()..=r.end()).collect();
-    // The long s is lower case by itself, yet nobody who writes `s` means it.
-    let kept = chars.iter().filter(|c| literal::is_folded(**c) && !(**c == 'ſ' && chars.contains(&'s')));
+    let kept = chars.iter().filter(|c| literal::is_folded(**c));
     let narrow = ClassUnicode::new(kept.map(|c| ClassUnicodeRange::new(*c, *c)));
     if narrow.ranges().is_empty() { class } else { narrow }
 }

@@ -1,7 +1,8 @@
 //! Folding: two spellings of one text become one.
 //!
 //! Lower case, white-space and control characters to blanks, runs of blanks to one, none at either
-//! end, typographic quotes and dashes to plain ones. A NUL becomes a blank like any other control
+//! end, typographic quotes and dashes to plain ones, the long s to the plain one, for which an
+//! expression that ignores case would take it. A NUL becomes a blank like any other control
 //! character, so that no input can forge the end of a text.
 
 use std::ops::Range;
@@ -88,6 +89,7 @@ fn push_char(c: char, start: usize, out: &mut String) {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{02bc}' => out.push('\''),
         '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{00ab}' | '\u{00bb}' => out.push('"'),
         '\u{2010}'..='\u{2015}' | '\u{2212}' => out.push('-'),
+        'ſ' => out.push('s'),
         c if c.is_ascii() => out.push(c.to_ascii_lowercase()),
         c => out.extend(c.to_lowercase()),
     }
@@ -135,6 +137,7 @@ mod tests {
         for (text, folded) in [
             ("Rate  Limit\n\tReached ", "rate limit reached"),
             ("You’re out of “Credits” – sorry", "you're out of \"credits\" - sorry"),
+            ("Requeſt \u{212a}ey", "request key"),
             ("ПРЕВЫШЕН Лимит", "превышен лимит"),
             ("a\0b", "a b"),
             ("\u{a0}x\u{3000}", "x"),
