@@ -1,6 +1,6 @@
 //! What the engine costs around a call, beside a bare SQLite commit on the same disk.
 //!
-//! `cargo bench --bench run`. Each line says the figure, the limit, and whether it holds; the state
+//! `cargo bench --bench run` (`-- memory`: the first line alone, for a profiler). Each line says the figure, the limit, and whether it holds; the state
 //! lies in `target/`, so that the disk is the one that the build uses.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may fail so, and prints its figures")]
@@ -41,6 +41,9 @@ fn main() {
 
     let us = |figure: Duration| figure.as_secs_f64() * 1e6;
     line("first attempt answers, in memory, µs", us(steady(memory())), 2.0, false);
+    if std::env::args().any(|arg| arg == "memory") {
+        return;
+    }
     line("first attempt answers, SQLite, µs", us(steady(sqlite())), 20.0, false);
 
     let (failure, commit) = failure(&sqlite(), &folder.path().join("bare.sqlite"));

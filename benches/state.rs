@@ -30,7 +30,7 @@ const START: i64 = 1_800_000_000_000;
 fn filled<S: Store>(store: S) -> S {
     for n in 0..6 {
         let profile = Profile {
-            id: ProfileId(format!("openai:{n}")),
+            id: ProfileId(format!("openai:{n}").into()),
             provider: "openai".into(),
             kind: CredentialKind::ApiKey,
             secret: Some(Secret::Env("KEY".into())),

@@ -174,7 +174,7 @@ fn e10_an_imported_count_climbs_no_ladder() {
     write(folder.path(), "agents/main/agent/auth-state.json", &json!({ "usageStats": usage }));
     let store = MemoryStore::new();
     run(folder.path(), &store);
-    let usage = look(&store).profile(&ProfileId("acme:x".to_owned())).unwrap().usage.clone();
+    let usage = look(&store).profile(&ProfileId("acme:x".into())).unwrap().usage.clone();
     assert_eq!((usage.error_count, usage.failure_counts["rate_limit"]), (7, 7), "c4: nothing is lost");
     assert!(usage.ladders.is_empty());
 }

@@ -8,6 +8,7 @@ use pointsman::{
     lang::policy::{CredentialKind, LastUsed, ProfileOrder},
     state::{
         model::{ProfileId, Secret, Usage},
+        profiles::Profiles,
         secret::{SecretError, SecretSource},
         select::*,
         view::{ProfileInfo, ProfileView},
@@ -40,6 +41,10 @@ fn stored(id: &str, kind: CredentialKind, inserted: u64, last_used: Option<i64>)
     ProfileView { info: Arc::new(info), usage: Arc::new(usage) }
 }
 
+fn all(stored: impl IntoIterator<Item = ProfileView>) -> Profiles {
+    stored.into_iter().collect()
+}
+
 fn with(profile: &ProfileView, change: impl FnOnce(&mut ProfileInfo)) -> ProfileView {
     let mut profile = profile.clone();
     change(Arc::make_mut(&mut profile.info));
@@ -55,7 +60,7 @@ fn ids(list: &[&str]) -> Vec<ProfileId> {
 }
 
 fn names(profiles: &[&ProfileView]) -> Vec<String> {
-    profiles.iter().map(|profile| profile.info.id.0.clone()).collect()
+    profiles.iter().map(|profile| profile.info.id.0.to_string()).collect()
 }
 
 /// The sequence by ids, with the given profiles blocked.
@@ -64,7 +69,7 @@ fn sequenced(set: &ProfileSet<'_>, order: Option<&ProfileOrder>, blocked: &[(&st
         blocked.iter().find(|(id, _)| profile.info.id.0 == *id).map(|(_, offset)| at(*offset))
     };
     let (seated, _) = sequence(set, "openai", order, &family, &until, NOW);
-    seated.iter().map(|seat| seat.profile.info.id.0.clone()).collect()
+    seated.iter().map(|seat| seat.profile.info.id.0.to_string()).collect()
 }
 
 fn three() -> Vec<ProfileView> {
@@ -83,7 +88,7 @@ fn c2_a_legacy_id_is_the_same_profile() {
     assert!(!legacy.same(&ProfileId("groq:me@x.org".into()), &family));
     assert_eq!((legacy.provider(), legacy.name()), ("openai-codex", "me@x.org"));
 
-    let stored = [stored("openai-codex:a", CredentialKind::Oauth, 1, None)];
+    let stored = all([stored("openai-codex:a", CredentialKind::Oauth, 1, None)]);
     let set = profile_set("openai", Some(&ids(&["openai:a"])), &[], &stored, &family);
     assert_eq!(names(&set.profiles), ["openai-codex:a"], "in orders");
     assert_eq!(profile_set("openai", None, &[], &stored, &family).profiles.len(), 1, "and without");
@@ -91,7 +96,7 @@ fn c2_a_legacy_id_is_the_same_profile() {
 
 #[test]
 fn c8_a_key_of_a_family_member_is_another_providers() {
-    let stored = [stored("azure-openai-responses:a", CredentialKind::ApiKey, 1, None)];
+    let stored = all([stored("azure-openai-responses:a", CredentialKind::ApiKey, 1, None)]);
     assert_eq!(profile_set("openai", None, &[], &stored, &family).profiles.len(), 0);
     assert_eq!(eligible(&stored[0].info, "openai", &family, NOW), Err(Ineligible::WrongProvider));
 }
@@ -107,11 +112,11 @@ fn c2_which_names_are_legacy_is_the_rules_to_say() {
 
 #[test]
 fn c2_two_names_of_one_profile_are_an_error() {
-    let stored = [
+    let stored = all([
         stored("openai-codex:a", CredentialKind::Oauth, 1, None),
         stored("openai:b", CredentialKind::Oauth, 2, None),
         stored("openai:a", CredentialKind::Oauth, 3, None),
-    ];
+    ]);
     let found = collisions(&stored, &family);
     assert_eq!(found.len(), 1);
     assert_eq!(
@@ -122,7 +127,7 @@ fn c2_two_names_of_one_profile_are_an_error() {
 
 #[test]
 fn c5_the_set_is_the_order_else_the_configured_else_the_stored() {
-    let stored = three();
+    let stored = all(three());
     let order = ids(&["openai:token", "openai:gone", "openai:key", "openai:token"]);
     let configured = ids(&["groq:x", "openai:login", "openai:key", "openai:lost"]);
 
@@ -140,28 +145,28 @@ fn c5_the_set_is_the_order_else_the_configured_else_the_stored() {
 
 #[test]
 fn c5_an_order_of_missing_profiles_falls_back_on_the_stored_and_says_so() {
-    let stored = three();
+    let stored = all(three());
     let set = profile_set("openai", Some(&ids(&["openai:gone"])), &[], &stored, &family);
     assert_eq!((set.profiles.len(), set.listed, set.missing), (3, Listed::Stored, ids(&["openai:gone"])));
 }
 
 #[test]
 fn c5_an_explicit_order_is_never_sorted() {
-    let stored = three();
+    let stored = all(three());
     let set = profile_set("openai", Some(&ids(&["openai:key", "openai:login"])), &[], &stored, &family);
     assert_eq!(sequenced(&set, Some(&shipped_order()), &[]), ["openai:key", "openai:login"]);
 }
 
 #[test]
 fn c6_by_kind_then_oldest_use_then_insertion() {
-    let stored = vec![
+    let stored = all([
         stored("openai:k2", CredentialKind::ApiKey, 1, Some(-1)),
         stored("openai:k1", CredentialKind::ApiKey, 2, Some(-9)),
         stored("openai:never_b", CredentialKind::ApiKey, 5, None),
         stored("openai:never_a", CredentialKind::ApiKey, 4, None),
         stored("openai:token", CredentialKind::Token, 6, Some(-1)),
         stored("openai:login", CredentialKind::Oauth, 7, Some(-1)),
-    ];
+    ]);
     let set = profile_set("openai", None, &[], &stored, &family);
     let expected =
         ["openai:login", "openai:token", "openai:never_a", "openai:never_b", "openai:k1", "openai:k2"];
@@ -177,7 +182,7 @@ fn c6_by_kind_then_oldest_use_then_insertion() {
 
 #[test]
 fn c7_blocked_ones_go_to_the_end_soonest_first() {
-    let stored = three();
+    let stored = all(three());
     let blocked = [("openai:login", 900), ("openai:token", 100)];
     let set = profile_set("openai", None, &[], &stored, &family);
     let expected = ["openai:key", "openai:token", "openai:login"];
@@ -221,6 +226,7 @@ fn c8_eligibility() {
 fn c8_ineligible_ones_are_left_out_with_the_reason() {
     let mut stored = three();
     stored[0] = with(&stored[0], |info| info.has_secret = false);
+    let stored = all(stored);
     let set = profile_set("openai", None, &[], &stored, &family);
     let (seated, left_out) = sequence(&set, "openai", Some(&shipped_order()), &family, &|_| None, NOW);
     assert_eq!(seated.len(), 2);

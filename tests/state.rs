@@ -397,7 +397,7 @@ fn chosen(model: &str, source: SelectionSource) -> Override {
 }
 
 fn pin(name: &str, by_user: bool) -> Pin {
-    let profile = ProfileId(format!("openai:{name}"));
+    let profile = ProfileId(format!("openai:{name}").into());
     Pin { profile, by_user, compaction_count: 0, displaced: None }
 }
 
@@ -538,7 +538,7 @@ fn play(usage: &mut Usage, event: &Event, now: Timestamp) -> Option<Outcome> {
                 Some(ms) => hinted(now, Timestamp::from_millis(now.as_millis() + ms), DAY),
                 None => limited(now),
             };
-            failure.model = Some(format!("m{model}"));
+            failure.model = Some(format!("m{model}").into());
             failure.attempt_started_at = began(took);
             Some(transition::failure(usage, &failure, now))
         }
@@ -548,7 +548,7 @@ fn play(usage: &mut Usage, event: &Event, now: Timestamp) -> Option<Outcome> {
         }
         Event::Answered { model, took } => {
             let mut success = answers(began(took));
-            success.model = Some(format!("m{model}"));
+            success.model = Some(format!("m{model}").into());
             transition::success(usage, &success, now);
             None
         }

@@ -44,8 +44,8 @@ fn failure(bucket: &str, model: Option<&str>, lane: Lane, hours: u64, hint: Opti
         after: None,
     };
     Change::Failure(Failure {
-        profile: ProfileId("acme:x".to_owned()),
-        model: model.map(str::to_owned),
+        profile: ProfileId("acme:x".into()),
+        model: model.map(Into::into),
         bucket: bucket.to_owned(),
         attempt_started_at: LATER,
         window: Some(window),

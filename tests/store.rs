@@ -352,7 +352,7 @@ fn a6_facts_land_though_the_compare_fails(store: &dyn Store) {
 
 fn c10_pins(store: &dyn Store) {
     let pin = |name: &str, by_user| Pin {
-        profile: ProfileId(format!("openai:{name}")),
+        profile: ProfileId(format!("openai:{name}").into()),
         by_user,
         compaction_count: 3,
         displaced: (!by_user).then(|| ProfileId("openai:first".into())),

@@ -92,7 +92,7 @@ pub(super) fn run(
 pub(super) fn known(store: &dyn Store, id: &str, table: &Table, world: &World) -> Result<ProfileId, Failure> {
     let view = store.view(&ViewQuery::default(), world.now())?;
     let ids = || view.profiles.iter().map(|profile| &profile.info.id);
-    let wanted = ProfileId(id.to_owned());
+    let wanted = ProfileId(id.into());
     let exact = ids().find(|there| **there == wanted);
     let family = |a: &str, b: &str| table.same_provider(a, b);
     let found = exact.or_else(|| ids().find(|there| there.same(&wanted, &family)));

@@ -174,7 +174,7 @@ fn set(
     }
     let model = model.map(|text| {
         ModelRef::parse(text)
-            .map(|model| Candidate { provider: model.provider, model: model.model })
+            .map(|model| Candidate { provider: model.provider.into(), model: model.model.into() })
             .ok_or_else(|| Failure::Usage(format!("`{text}` names no model; write `provider/model`")))
     });
     let model = model.transpose()?;

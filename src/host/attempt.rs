@@ -9,6 +9,7 @@ use crate::{
     run::{self, Probe, Refreshed},
     state::{
         model::{Candidate, ProfileId},
+        name::Name,
         view::ProfileInfo,
     },
     time::Timestamp,
@@ -18,9 +19,9 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// The provider to call.
-    pub provider: String,
+    pub provider: Name,
     /// The model to ask for.
-    pub model: String,
+    pub model: Name,
     /// The profile; `None` for a provider that needs no credential.
     pub profile: Option<ProfileId>,
     /// The key or access token.

@@ -19,6 +19,7 @@ use super::{
     outcome::{Outcome, RunError},
     recording::Recording,
     rules::{Rules, version},
+    trace,
     turn::Turn,
 };
 use crate::{
@@ -225,7 +226,9 @@ impl Engine {
         let Given { rules, routing } = self.given();
         let table = rules.table();
         let seed = self.seed.fetch_add(1, Ordering::Relaxed);
-        (Run::new(request, Arc::clone(&table), routing, seed), table)
+        let run = Run::new(request, Arc::clone(&table), routing, seed);
+        let heard = self.listener.is_some() || trace::heard();
+        (if heard { run } else { run.unheard() }, table)
     }
 
     pub(super) fn next(&self, run: &mut Run, now: Timestamp, view: &View) -> Result<Step, RunError> {

@@ -5,12 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use super::clock::Clock;
-use crate::state::{
-    change::{Applied, Batch},
-    model::{Profile, ProfileId},
-    resilient::Resilient,
-    store::{Store, StoreError},
-    view::{View, ViewQuery},
+use crate::{
+    state::{
+        change::{Applied, Batch},
+        model::{Profile, ProfileId},
+        resilient::Resilient,
+        store::{Store, StoreError},
+        view::{View, ViewQuery},
+    },
+    time::Timestamp,
 };
 
 /// Asks the store at once where it need not wait, else on a blocking thread; one such at a time,
@@ -41,18 +44,26 @@ impl Keeper {
         self.resilient.trouble().map(|trouble| trouble.why)
     }
 
-    pub async fn view(&self, session: Option<&str>, clock: &Arc<dyn Clock>) -> Result<View, StoreError> {
-        if let Some(view) = self.store.view_at_once(&ViewQuery { session }, clock.now()) {
-            return view;
+    /// The state, and when it was looked at.
+    pub async fn view(
+        &self,
+        session: Option<&str>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<(View, Timestamp), StoreError> {
+        let now = clock.now();
+        if let Some(view) = self.store.view_at_once(&ViewQuery { session }, now) {
+            return view.map(|view| (view, now));
         }
         let (session, clock) = (session.map(str::to_owned), Arc::clone(clock));
-        let query =
-            move |store: &dyn Store| store.view(&ViewQuery { session: session.as_deref() }, clock.now());
-        let view = self.wait(query).await?;
+        let query = move |store: &dyn Store| {
+            let now = clock.now();
+            store.view(&ViewQuery { session: session.as_deref() }, now).map(|view| (view, now))
+        };
+        let (view, now) = self.wait(query).await?;
         // The first view of a process comes this way, and every one that shows a change from outside.
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(View { session: Arc::default(), cuts: Vec::new(), ..view.clone() });
-        Ok(view)
+        Ok((view, now))
     }
 
     /// The profiles as they were last read from the store, for when it cannot be read.
@@ -62,11 +73,22 @@ impl Keeper {
 
     /// Once the store has begun, the batch is applied whole, also when nobody waits any more.
     pub async fn apply(&self, batch: Batch, clock: &Arc<dyn Clock>) -> Result<Applied, StoreError> {
-        if let Some(applied) = self.store.apply_at_once(&batch, clock.now()) {
-            return applied;
+        self.apply_at(batch, clock.now(), clock).await.0
+    }
+
+    /// The same where it is `now` already; with the time when the batch was stored.
+    pub async fn apply_at(
+        &self,
+        batch: Batch,
+        now: Timestamp,
+        clock: &Arc<dyn Clock>,
+    ) -> (Result<Applied, StoreError>, Timestamp) {
+        if let Some(applied) = self.store.apply_at_once(&batch, now) {
+            return (applied, now);
         }
-        let clock = Arc::clone(clock);
-        self.wait(move |store| store.apply(&batch, clock.now())).await
+        let of_store = Arc::clone(clock);
+        let applied = self.wait(move |store| store.apply(&batch, of_store.now())).await;
+        (applied, clock.now())
     }
 
     pub async fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError> {

@@ -21,15 +21,20 @@ pub(super) fn reloaded(done: &Result<Reloaded, ReloadError>) {
     }
 }
 
+/// Whether anybody collects what is traced here.
+pub(super) fn heard() -> bool {
+    tracing::enabled!(target: "pointsman", tracing::Level::WARN)
+}
+
 /// Traces an event of a session.
 pub(super) fn event(session: Option<&str>, event: &Event) {
     match event {
         Event::Attempt { candidate, profile, probe } => debug!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model,
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             profile = redacted(profile.as_ref()), probe = word(probe), "attempt"
         ),
         Event::Failed { candidate, profile, bucket, rule, status, code, summary } => info!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model,
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             profile = redacted(profile.as_ref()), bucket = &**bucket, rule = rule.as_deref(), status,
             code = code.as_deref(), summary = summary.as_deref(), "failed"
         ),
@@ -43,26 +48,26 @@ pub(super) fn event(session: Option<&str>, event: &Event) {
             untilMs = until_ms.as_millis(), wasUntilMs = was_until_ms.as_millis(), "window_cut"
         ),
         Event::Skipped { candidate, reason } => info!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model,
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             reason = reason.as_str(), "skipped"
         ),
         Event::Waited { span } => {
             debug!(target: "pointsman", session, ms = span.as_secs_f64() * 1e3, "waited");
         }
         Event::Override { candidate, profile, source } => info!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model,
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             profile = redacted(profile.as_ref()), source = word(source), "override"
         ),
         Event::RolledBack { candidate } => info!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model,
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             "rolled_back"
         ),
         Event::OverrideCleared { candidate, why } => info!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model,
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             why = word(why), "override_cleared"
         ),
         Event::OverrideKept { candidate } => info!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model,
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             "override_kept"
         ),
         Event::Decision(step) => decision(session, step),
@@ -73,14 +78,14 @@ pub(super) fn event(session: Option<&str>, event: &Event) {
             warn!(target: "pointsman", session, why, secretLost = secret_lost, "store_unavailable");
         }
         Event::Answered { candidate, profile } => debug!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model,
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             profile = redacted(profile.as_ref()), "answered"
         ),
         Event::Surfaced { bucket, message, partial } => warn!(
             target: "pointsman", session, bucket = &**bucket, error = message.as_deref(), partial, "surfaced"
         ),
         Event::Switched { candidate } => info!(
-            target: "pointsman", session, provider = candidate.provider, model = candidate.model, "switched"
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model, "switched"
         ),
         Event::Exhausted { soonest_expiry_ms, attempts, reason } => warn!(
             target: "pointsman", session, attempts, reason = word(reason),

@@ -19,6 +19,7 @@ use crate::{
     signal::{Aborted, Signal},
     state::view::View,
     table::Table,
+    time::Timestamp,
 };
 
 type Mender<'a> = Box<dyn FnMut(Signal) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> + Send + 'a>;
@@ -75,11 +76,10 @@ impl<'a> Turn<'a> {
         let Self { engine, request, handle, mut mend } = self;
         let session = request.session.clone();
         let driver = Driver { engine, session: session.as_deref(), handle: &handle };
-        let mut view = driver.first_view().await?;
+        let (mut view, mut now) = driver.first_view().await?;
         let (mut run, table) = engine.begin(request);
         let (mut answer, mut failure, mut repaired) = (None, Signal::default(), false);
         let mut notices: Vec<Notice> = Vec::new();
-        let mut now = engine.now();
         loop {
             if let Some(interrupt) = handle.take() {
                 run.interrupt(interrupt)?;
@@ -95,7 +95,8 @@ impl<'a> Turn<'a> {
                     continue;
                 }
                 Step::Persist(batch) => {
-                    let applied = engine.keeper.apply(batch, &engine.clock).await;
+                    let (applied, stored) = engine.keeper.apply_at(batch, now, &engine.clock).await;
+                    now = stored;
                     let persisted = Persisted::from(&applied);
                     if applied.is_ok() {
                         driver.say_trouble();
@@ -105,7 +106,10 @@ impl<'a> Turn<'a> {
                 }
                 Step::Wait(span) => tokio::select! {
                     biased;
-                    () = sleep(span) => Report::Waited,
+                    () = sleep(span) => {
+                        now = engine.now();
+                        Report::Waited
+                    }
                     () = handle.come() => {
                         now = engine.now();
                         continue;
@@ -115,6 +119,7 @@ impl<'a> Turn<'a> {
                     biased;
                     mended = mended(&mut mend, std::mem::take(&mut failure)) => {
                         repaired = mended;
+                        now = engine.now();
                         if mended { Report::Repaired } else { Report::NotRepaired }
                     }
                     () = handle.come() => {
@@ -124,8 +129,7 @@ impl<'a> Turn<'a> {
                 },
                 Step::Attempt(step) => {
                     let called = driver.attempt(&step, std::mem::take(&mut repaired), &view, &mut call).await;
-                    view = driver.next_view(view).await;
-                    now = engine.now();
+                    (view, now) = driver.next_view(view).await;
                     match called {
                         Called::Answered(given, new_secret) => {
                             answer = Some(given);
@@ -148,7 +152,6 @@ impl<'a> Turn<'a> {
                 Step::Switch(to) => return Err(RunError::Switched(to)),
             };
             run.report(report)?;
-            now = engine.now();
         }
     }
 }
@@ -163,17 +166,17 @@ struct Driver<'a> {
 
 impl Driver<'_> {
     /// The state at the start: as it is, else as it was last known, which is said.
-    async fn first_view(self) -> Result<View, RunError> {
+    async fn first_view(self) -> Result<(View, Timestamp), RunError> {
         let Self { engine, session, .. } = self;
         match engine.keeper.view(session, &engine.clock).await {
-            Ok(view) => {
+            Ok(seen) => {
                 self.say_trouble();
-                Ok(view)
+                Ok(seen)
             }
             Err(error) => match engine.keeper.last_known() {
                 Some(last) => {
                     self.unavailable(error.to_string());
-                    Ok(last)
+                    Ok((last, engine.now()))
                 }
                 None => Err(RunError::State(error)),
             },
@@ -181,12 +184,12 @@ impl Driver<'_> {
     }
 
     /// The state after a call: somebody may have changed it meanwhile (K2).
-    async fn next_view(self, last: View) -> View {
+    async fn next_view(self, last: View) -> (View, Timestamp) {
         match self.engine.keeper.view(self.session, &self.engine.clock).await {
-            Ok(view) => view,
+            Ok(seen) => seen,
             Err(error) => {
                 self.unavailable(error.to_string());
-                last
+                (last, self.engine.now())
             }
         }
     }

@@ -53,8 +53,8 @@ impl Run {
     pub(super) fn failed(&mut self, failed: Failed, world: &World<'_>) {
         let Some(call) = self.call.clone() else { return self.go(Phase::Choose) };
         let Failed { mut signal, partial, aborted, new_secret } = failed;
-        signal.provider.get_or_insert_with(|| call.candidate.provider.clone());
-        signal.model.get_or_insert_with(|| call.candidate.model.clone());
+        signal.provider.get_or_insert_with(|| call.candidate.provider.to_string());
+        signal.model.get_or_insert_with(|| call.candidate.model.to_string());
         signal.received_at.get_or_insert(world.now);
         signal.aborted = signal.aborted.or(aborted);
         let verdict = self.table.classify(&signal.as_ref(), &mut self.scratch);

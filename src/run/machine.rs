@@ -43,6 +43,8 @@ pub struct Run {
     pub(super) routing: Arc<Routing>,
     pub(super) seed: u64,
     pub(super) scratch: Scratch,
+    /// Somebody hears of events.
+    heard: bool,
     phase: Phase,
     /// Steps that are decided and not handed out yet.
     queue: VecDeque<Step>,
@@ -143,6 +145,7 @@ impl Run {
             routing,
             seed,
             scratch: Scratch::default(),
+            heard: true,
             phase: Phase::Start,
             queue: VecDeque::new(),
             interrupt: None,
@@ -165,6 +168,13 @@ impl Run {
             aborted: None,
             summary: Summary::default(),
         }
+    }
+
+    /// The same without [`Step::Event`]: for a driver that nobody listens to.
+    #[must_use]
+    pub fn unheard(mut self) -> Self {
+        self.heard = false;
+        self
     }
 
     /// The next step. `view` is a fresh snapshot with this run's session; after a
@@ -315,9 +325,11 @@ impl Run {
         self.step(Step::Persist(Batch { session, changes }), Phase::Persisting(after));
     }
 
-    /// Hands out an event or a notice.
+    /// Hands out an event, if anybody hears it.
     pub(super) fn say(&mut self, event: Event) {
-        self.queue.push_back(Step::Event(event));
+        if self.heard {
+            self.queue.push_back(Step::Event(event));
+        }
     }
 
     /// Hands out a step that needs no answer.

@@ -9,7 +9,7 @@ use crate::{
 impl From<&Config> for Routing {
     /// Providers that need no credentials are the host's to name ([`Routing::no_credentials`]).
     fn from(config: &Config) -> Self {
-        let ids = |ids: &[String]| ids.iter().map(|id| ProfileId(id.clone())).collect();
+        let ids = |ids: &[String]| ids.iter().map(|id| ProfileId(id.as_str().into())).collect();
         let agent = |models: &AgentModels| AgentRouting {
             model: list(models.model.as_ref()),
             image: list(models.image_model.as_ref()),
@@ -22,7 +22,7 @@ impl From<&Config> for Routing {
             heartbeat: defaults.heartbeat,
             agents: config.agents.iter().map(|one| (one.id.clone(), agent(&one.models))).collect(),
             order: config.order.iter().map(|(provider, order)| (provider.clone(), ids(order))).collect(),
-            profiles: config.profiles.iter().map(|profile| ProfileId(profile.id.clone())).collect(),
+            profiles: config.profiles.iter().map(|profile| ProfileId(profile.id.as_str().into())).collect(),
             no_credentials: std::collections::BTreeSet::new(),
         }
     }
@@ -36,5 +36,5 @@ fn list(choice: Option<&ModelChoice>) -> ModelList {
 }
 
 fn candidate(model: &ModelRef) -> Candidate {
-    Candidate { provider: model.provider.clone(), model: model.model.clone() }
+    Candidate { provider: model.provider.as_str().into(), model: model.model.as_str().into() }
 }

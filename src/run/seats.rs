@@ -61,7 +61,7 @@ impl Seat {
 impl Scene<'_> {
     /// The seats of a candidate, free ones before blocked ones (C7).
     pub fn seats(&self, candidate: &Candidate) -> Vec<Seat> {
-        if self.routing.no_credentials.contains(&candidate.provider) {
+        if self.routing.no_credentials.contains(&*candidate.provider) {
             return vec![Seat { profile: None, block: None, refresh_first: false, rank: 0 }];
         }
         self.sequence(candidate)

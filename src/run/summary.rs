@@ -118,8 +118,8 @@ pub enum ExhaustedReason {
 /// `openai:w…@example.com`: a profile id with the local part of an e-mail address cut (J1, J6).
 #[must_use]
 pub fn redact_profile(id: &ProfileId) -> String {
-    let Some((provider, name)) = id.0.split_once(':') else { return id.0.clone() };
-    let Some((local, domain)) = name.split_once('@') else { return id.0.clone() };
+    let Some((provider, name)) = id.0.split_once(':') else { return id.0.to_string() };
+    let Some((local, domain)) = name.split_once('@') else { return id.0.to_string() };
     let head: String = local.chars().take(1).collect();
     format!("{provider}:{head}…@{domain}")
 }

@@ -101,8 +101,8 @@ impl Run {
         let under_way = self.call.clone().filter(|call| call.candidate == candidate);
         let call = under_way.unwrap_or_else(|| Call::uncalled(candidate, world.now));
         let signal = Signal {
-            provider: Some(call.candidate.provider.clone()),
-            model: Some(call.candidate.model.clone()),
+            provider: Some(call.candidate.provider.to_string()),
+            model: Some(call.candidate.model.to_string()),
             message: Some("the session's model changed meanwhile, and no user asked for it".to_owned()),
             received_at: Some(world.now),
             ..Signal::default()
@@ -117,8 +117,8 @@ impl Run {
     fn abort(&mut self, by: Aborted, call: bool, world: &World<'_>) {
         let at = self.chain.get(self.at);
         let signal = Signal {
-            provider: at.map(|candidate| candidate.provider.clone()),
-            model: at.map(|candidate| candidate.model.clone()),
+            provider: at.map(|candidate| candidate.provider.to_string()),
+            model: at.map(|candidate| candidate.model.to_string()),
             aborted: Some(by),
             received_at: Some(world.now),
             ..Signal::default()

@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     model::{Candidate, Origin, Override, Pin, ProfileId, Secret, Usage, Window},
+    name::Name,
     schedule::Schedule,
     view::View,
 };
@@ -132,7 +133,7 @@ pub struct Failure {
     /// The profile that was used.
     pub profile: ProfileId,
     /// The model, when its id is known.
-    pub model: Option<String>,
+    pub model: Option<Name>,
     /// The bucket, by name.
     pub bucket: String,
     /// Start of the attempt.
@@ -186,7 +187,7 @@ pub struct Success {
     /// The profile that was used.
     pub profile: ProfileId,
     /// The model, when its id is known.
-    pub model: Option<String>,
+    pub model: Option<Name>,
     /// Start of the attempt.
     pub attempt_started_at: Timestamp,
     /// Resets the model's ladder.

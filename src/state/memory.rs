@@ -81,10 +81,13 @@ impl Store for MemoryStore {
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
         let mut inner = self.lock()?;
         let mut profile = profile.clone();
-        let mut profiles = Vec::clone(&inner.snapshot.profiles);
-        let put = if let Some(there) = profiles.iter_mut().find(|there| there.info.id == profile.id) {
+        let mut profiles = std::mem::take(&mut inner.snapshot.profiles);
+        let put = if let Some(there) = profiles.find(&profile.id).and_then(|place| profiles.get(place)) {
             profile.inserted = there.info.inserted;
-            there.info = Arc::new(ProfileInfo::from(&profile));
+            let info = Arc::new(ProfileInfo::from(&profile));
+            let new = ProfileView { info, usage: Arc::clone(&there.usage) };
+            let this = |there: &ProfileView| there.info.id == profile.id;
+            profiles = profiles.iter().map(|there| if this(there) { &new } else { there }).cloned().collect();
             Put::Replaced
         } else {
             inner.inserted += 1;
@@ -93,16 +96,16 @@ impl Store for MemoryStore {
             profiles.push(ProfileView { info, usage: Arc::new(Usage::default()) });
             Put::Added
         };
-        inner.snapshot.set_profiles(Arc::new(profiles));
+        inner.snapshot.set_profiles(profiles);
         inner.credentials.insert(profile.id.clone(), profile);
         Ok(put)
     }
 
     fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
         let mut inner = self.lock()?;
-        let mut profiles = Vec::clone(&inner.snapshot.profiles);
-        profiles.retain(|profile| profile.info.id != *id);
-        inner.snapshot.set_profiles(Arc::new(profiles));
+        let others = inner.snapshot.profiles.iter().filter(|profile| profile.info.id != *id);
+        let others = others.cloned().collect();
+        inner.snapshot.set_profiles(others);
         Ok(inner.credentials.remove(id).is_some())
     }
 

@@ -9,6 +9,8 @@ pub mod inbox;
 pub mod legacy;
 pub mod memory;
 pub mod model;
+pub mod name;
+pub mod profiles;
 pub mod resilient;
 pub mod schedule;
 pub mod secret;

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+use super::name::Name;
 use crate::{
     lang::policy::{CredentialKind, Lane, SelectionSource},
     time::Timestamp,
@@ -13,7 +14,7 @@ use crate::{
 /// `provider:NAME` (C2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ProfileId(pub String);
+pub struct ProfileId(pub Name);
 
 /// A credential's secret part: given, or where to read it at the moment of use.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ impl Profile {
     /// An API key: `id` is `provider:NAME`, `key` the key itself, `env:NAME` or `file:PATH`.
     #[must_use]
     pub fn api_key(id: &str, key: &str) -> Self {
-        let id = ProfileId(id.to_owned());
+        let id = ProfileId(id.into());
         Self {
             provider: id.provider().to_owned(),
             id,
@@ -194,9 +195,9 @@ pub struct Usage {
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
     /// Provider id.
-    pub provider: String,
+    pub provider: Name,
     /// Model id, without the provider.
-    pub model: String,
+    pub model: Name,
 }
 
 /// A profile pinned to a session.

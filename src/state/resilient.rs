@@ -17,9 +17,10 @@ use super::{
     change::{Applied, Batch, Change},
     inbox::Records,
     model::{Profile, ProfileId, Session},
+    profiles::Profiles,
     snapshot::Snapshot,
     store::{Put, Store, StoreError},
-    view::{ProfileView, View, ViewQuery},
+    view::{View, ViewQuery},
 };
 use crate::time::Timestamp;
 
@@ -46,7 +47,7 @@ struct Inner {
     used: BTreeMap<ProfileId, Timestamp>,
     dropped: usize,
     /// The profiles that were last read.
-    read: Option<Arc<Vec<ProfileView>>>,
+    read: Option<Profiles>,
     /// The same, with what waits applied.
     last: Snapshot,
     sessions: HashMap<String, Arc<Session>>,
@@ -125,9 +126,9 @@ impl Resilient {
 impl Inner {
     /// Takes over what was read, and applies what waits to it.
     fn remember(&mut self, query: &ViewQuery<'_>, view: &View) {
-        if !self.read.as_ref().is_some_and(|read| Arc::ptr_eq(read, &view.profiles)) {
-            self.read = Some(Arc::clone(&view.profiles));
-            self.last.set_profiles(Arc::clone(&view.profiles));
+        if !self.read.as_ref().is_some_and(|read| read.is(&view.profiles)) {
+            self.read = Some(view.profiles.clone());
+            self.last.set_profiles(view.profiles.clone());
             for (batch, at) in &self.waiting {
                 let plan = self.last.plan_late(batch, *at);
                 self.last.commit(None, plan);

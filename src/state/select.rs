@@ -1,9 +1,10 @@
 //! Which profiles a provider has, which of them may be used, and in what order (C2, C5–C8). Pure.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::HashSet};
 
 use super::{
     model::ProfileId,
+    profiles::Profiles,
     view::{ProfileInfo, ProfileView},
 };
 use crate::{
@@ -46,14 +47,12 @@ pub struct Collision {
 
 /// Every pair of stored profiles that are one (C2).
 #[must_use]
-pub fn collisions(stored: &[ProfileView], family: SameFamily<'_>) -> Vec<Collision> {
-    let mut found = Vec::new();
-    for (at, second) in stored.iter().enumerate() {
-        let second = &second.info.id;
-        let first = stored.iter().take(at).map(|profile| &profile.info.id).find(|id| id.same(second, family));
-        found.extend(first.map(|first| Collision { first: first.clone(), second: second.clone() }));
-    }
-    found
+pub fn collisions(stored: &Profiles, family: SameFamily<'_>) -> Vec<Collision> {
+    let one = |second: &ProfileView| {
+        let (first, second) = (&stored.same(&second.info.id, family)?.info.id, &second.info.id);
+        (first != second).then(|| Collision { first: first.clone(), second: second.clone() })
+    };
+    stored.iter().filter_map(one).collect()
 }
 
 /// Where the set of a provider's profiles comes from (C5).
@@ -86,16 +85,15 @@ pub fn profile_set<'a>(
     provider: &str,
     order: Option<&[ProfileId]>,
     configured: &[ProfileId],
-    stored: &'a [ProfileView],
+    stored: &'a Profiles,
     family: SameFamily<'_>,
 ) -> ProfileSet<'a> {
-    let find = |id: &ProfileId| stored.iter().find(|profile| profile.info.id.same(id, family));
     let pick = |ids: &mut dyn Iterator<Item = &ProfileId>| {
-        let (mut profiles, mut missing) = (Vec::<&ProfileView>::new(), Vec::new());
+        let (mut profiles, mut missing, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         for id in ids {
-            match find(id) {
-                Some(there) if profiles.iter().any(|p| p.info.id == there.info.id) => {}
-                Some(there) => profiles.push(there),
+            match stored.same(id, family) {
+                Some(there) if seen.insert(&there.info.id) => profiles.push(there),
+                Some(_) => {}
                 None => missing.push(id.clone()),
             }
         }
@@ -117,7 +115,7 @@ pub fn profile_set<'a>(
         }
         named_but_missing.extend(missing);
     }
-    let profiles = stored.iter().filter(|profile| family(&profile.info.provider, provider)).collect();
+    let profiles = stored.of(provider, family);
     ProfileSet { profiles, listed: Listed::Stored, missing: named_but_missing }
 }
 

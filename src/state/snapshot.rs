@@ -8,7 +8,8 @@ use std::{
 
 use super::{
     change::{Applied, Batch, Change, NewSecret, Outcome},
-    model::{ProfileId, Session, Usage},
+    model::{Session, Usage},
+    profiles::Profiles,
     transition,
     view::{Cut, ProfileView, View},
 };
@@ -18,7 +19,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     /// By insertion.
-    pub profiles: Arc<Vec<ProfileView>>,
+    pub profiles: Profiles,
     /// Sessions by id.
     pub sessions: HashMap<String, Arc<Session>>,
     /// Grows with every change.
@@ -34,8 +35,10 @@ pub(super) struct Plan {
     pub outcomes: Vec<Outcome>,
     /// A compare failed.
     pub conflict: bool,
+    /// The clock guard looked at every profile.
+    guarded: bool,
     /// The profiles afterwards.
-    pub profiles: Arc<Vec<ProfileView>>,
+    pub profiles: Profiles,
     /// The session afterwards.
     pub session: Arc<Session>,
     /// Positions of profiles whose rows changed.
@@ -60,11 +63,11 @@ impl Plan {
 impl Snapshot {
     /// The view with `session`.
     pub fn view(&self, session: Arc<Session>) -> View {
-        View { profiles: Arc::clone(&self.profiles), session, cuts: Vec::new(), revision: self.revision }
+        View { profiles: self.profiles.clone(), session, cuts: Vec::new(), revision: self.revision }
     }
 
     /// Puts `profiles` in place.
-    pub fn set_profiles(&mut self, profiles: Arc<Vec<ProfileView>>) {
+    pub fn set_profiles(&mut self, profiles: Profiles) {
         self.calm_from = profiles.iter().map(|profile| transition::calm_from(&profile.usage)).max();
         self.profiles = profiles;
         self.revision = self.revision.wrapping_add(1);
@@ -106,9 +109,14 @@ impl Snapshot {
     /// Takes a plan over, once it is written.
     pub fn commit(&mut self, session: Option<&str>, plan: Plan) -> Applied {
         let changed = plan.must_be_written() || !plan.used.is_empty();
-        if !Arc::ptr_eq(&self.profiles, &plan.profiles) {
+        if plan.guarded {
             self.set_profiles(plan.profiles);
         } else if changed {
+            let touched = plan.changed.iter().chain(&plan.used);
+            let usages = touched.filter_map(|place| plan.profiles.get(*place)).map(|profile| &profile.usage);
+            // What went may leave this later than it need be: then the guard looks once in vain.
+            self.calm_from = self.calm_from.max(usages.map(|usage| transition::calm_from(usage)).max());
+            self.profiles = plan.profiles;
             self.revision = self.revision.wrapping_add(1);
         }
         if let (Some(id), true) = (session, plan.session_changed) {
@@ -125,7 +133,8 @@ impl Plan {
         Self {
             outcomes: Vec::new(),
             conflict: false,
-            profiles: Arc::clone(&snapshot.profiles),
+            guarded: false,
+            profiles: snapshot.profiles.clone(),
             session,
             changed: BTreeSet::new(),
             used: BTreeSet::new(),
@@ -136,10 +145,13 @@ impl Plan {
     }
 
     fn guard(&mut self, now: Timestamp) {
-        for (place, profile) in Arc::make_mut(&mut self.profiles).iter_mut().enumerate() {
-            if now >= transition::calm_from(&profile.usage) {
+        self.guarded = true;
+        for place in 0..self.profiles.len() {
+            let calm = |profile: &ProfileView| now >= transition::calm_from(&profile.usage);
+            if self.profiles.get(place).is_none_or(calm) {
                 continue;
             }
+            let Some(profile) = self.profiles.get_mut(place) else { continue };
             let cuts = transition::guard(Arc::make_mut(&mut profile.usage), now);
             let id = &profile.info.id;
             self.cuts.extend(cuts.into_iter().map(|(window, was_until)| Cut {
@@ -149,10 +161,6 @@ impl Plan {
             }));
             self.changed.insert(place);
         }
-    }
-
-    fn find(&self, id: &ProfileId) -> Option<usize> {
-        self.profiles.iter().position(|profile| profile.info.id == *id)
     }
 
     /// Does a change of usage or credentials; `None`: it is one of the session.
@@ -173,12 +181,12 @@ impl Plan {
             Change::NewSecret(new) => return Some(self.new_secret(new)),
             _ => return None,
         };
-        let Some(place) = self.find(id) else { return Some(Outcome::UnknownProfile) };
+        let Some(place) = self.profiles.find(id) else { return Some(Outcome::UnknownProfile) };
         if let Change::Clear { model, .. } = change {
             self.clear(place, model.as_deref());
             return Some(Outcome::Done);
         }
-        let profile = Arc::make_mut(&mut self.profiles).get_mut(place)?;
+        let profile = self.profiles.get_mut(place)?;
         let usage = Arc::make_mut(&mut profile.usage);
         let (outcome, changed) = match change {
             Change::Failure(failure) if late => (transition::late_failure(usage, failure, now), true),
@@ -204,15 +212,15 @@ impl Plan {
     }
 
     fn clear(&mut self, place: usize, model: Option<&str>) {
-        if let Some(profile) = Arc::make_mut(&mut self.profiles).get_mut(place) {
+        if let Some(profile) = self.profiles.get_mut(place) {
             transition::clear(Arc::make_mut(&mut profile.usage), model);
             self.changed.insert(place);
         }
     }
 
     fn new_secret(&mut self, new: &NewSecret) -> Outcome {
-        let Some(place) = self.find(&new.profile) else { return Outcome::UnknownProfile };
-        if let Some(profile) = Arc::make_mut(&mut self.profiles).get_mut(place) {
+        let Some(place) = self.profiles.find(&new.profile) else { return Outcome::UnknownProfile };
+        if let Some(profile) = self.profiles.get_mut(place) {
             let info = Arc::make_mut(&mut profile.info);
             info.expires = new.expires;
             info.has_secret = true;

@@ -3,14 +3,17 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::model::{Profile, ProfileId, Session, Usage, Window};
+use super::{
+    model::{Profile, ProfileId, Session, Usage, Window},
+    profiles::Profiles,
+};
 use crate::{lang::policy::CredentialKind, time::Timestamp};
 
 /// A snapshot of the state.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     /// Every stored profile, by insertion.
-    pub profiles: Arc<Vec<ProfileView>>,
+    pub profiles: Profiles,
     /// The session asked for; empty when it is not stored or none was asked for.
     pub session: Arc<Session>,
     /// Cuts of the clock guard that the snapshot shows and nobody has said yet (E11).
@@ -23,7 +26,7 @@ impl View {
     /// The profile with this id.
     #[must_use]
     pub fn profile(&self, id: &ProfileId) -> Option<&ProfileView> {
-        self.profiles.iter().find(|profile| profile.info.id == *id)
+        self.profiles.get(self.profiles.find(id)?)
     }
 }
 

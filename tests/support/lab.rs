@@ -136,7 +136,7 @@ impl Turn {
         let name = |attempt: &Attempt| {
             let Attempt { candidate, profile, probe, repair, .. } = attempt;
             let called = format!("{}/{}", candidate.provider, candidate.model);
-            let profile = profile.iter().map(|profile| profile.0.clone());
+            let profile = profile.iter().map(|profile| profile.0.to_string());
             let probe = probe.iter().map(|probe| format!("{probe:?}").to_lowercase());
             let repair = repair.then(|| "repair".to_owned());
             let words: Vec<String> = [called].into_iter().chain(profile).chain(probe).chain(repair).collect();

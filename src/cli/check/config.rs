@@ -150,7 +150,7 @@ impl Host {
         let order = ("auth.order", self.config.order.keys().map(String::as_str).collect());
         let profiles = ("auth.profiles", self.config.profiles.iter().map(|it| it.id.as_str()).collect());
         let same = |a: &str, b: &str| {
-            let (a, b) = (ProfileId(a.to_owned()), ProfileId(b.to_owned()));
+            let (a, b) = (ProfileId(a.into()), ProfileId(b.into()));
             a != b && a.same(&b, &|a: &str, b: &str| table.same_provider(a, b))
         };
         for (map, keys) in [order, profiles].into_iter().chain(numbers) {

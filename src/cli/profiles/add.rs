@@ -138,7 +138,7 @@ fn id(args: &Args) -> Result<ProfileId, Failure> {
     if !is_profile_id(&id) {
         return Err(Failure::Usage(format!("`{id}` is no profile id; write `provider:NAME`")));
     }
-    Ok(ProfileId(id))
+    Ok(ProfileId(id.into()))
 }
 
 /// `env:NAME` or `file:PATH`. Anything else may be the secret itself, so it is not quoted.

@@ -187,7 +187,7 @@ fn of_profile(profile: &ProfileView, table: &Table, routing: &Routing, seen: &Se
     let provider = info.provider.as_str();
     let pin = seen.view.session.pins.values().find(|pin| pin.profile == info.id);
     Profile {
-        id: info.id.0.clone(),
+        id: info.id.0.to_string(),
         provider: info.provider.clone(),
         kind: profiles::kind(info.kind),
         eligible: reason.is_none(),

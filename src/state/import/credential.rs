@@ -100,7 +100,7 @@ impl Found {
             return None;
         }
         Some(Profile {
-            id: ProfileId(id),
+            id: ProfileId(id.into()),
             provider: provider.to_owned(),
             kind,
             secret: secret.as_deref().map(Secret::parse),

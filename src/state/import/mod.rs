@@ -180,11 +180,11 @@ impl<'a> Import<'a> {
             if twice.contains(&place) {
                 report.left(profile.id.0, "stands here under two names; remove one of them");
             } else if find(&view, &profile.id, self.family).is_some() {
-                report.kept.push(profile.id.0);
+                report.kept.push(profile.id.0.into());
             } else {
                 match self.store.put_profile(&profile)? {
-                    Put::Added => report.profiles.push(profile.id.0),
-                    Put::Replaced => report.kept.push(profile.id.0),
+                    Put::Added => report.profiles.push(profile.id.0.into()),
+                    Put::Replaced => report.kept.push(profile.id.0.into()),
                 }
             }
         }
@@ -196,12 +196,12 @@ impl<'a> Import<'a> {
         let mut changes = Vec::new();
         for (id, value) in all.0 {
             let at = format!("usageStats.{id}");
-            let Some(there) = find(&view, &ProfileId(id.clone()), self.family) else {
+            let Some(there) = find(&view, &ProfileId(id.as_str().into()), self.family) else {
                 report.left(at, "no such profile is stored");
                 continue;
             };
             let Some(usage) = usage::read(value, &at, self.now, report) else { continue };
-            let profile = &view.profiles.iter().find(|profile| profile.info.id == there);
+            let profile = view.profile(&there);
             if profile.is_some_and(|profile| *profile.usage != super::model::Usage::default()) {
                 report.kept.push(format!("{id} (usage)"));
             } else {
@@ -225,7 +225,7 @@ fn read_id(read: &[Profile], at: usize) -> &str {
 }
 
 fn find(view: &View, id: &ProfileId, family: SameFamily<'_>) -> Option<ProfileId> {
-    view.profiles.iter().map(|profile| &profile.info.id).find(|there| there.same(id, family)).cloned()
+    view.profiles.same(id, family).map(|there| there.info.id.clone())
 }
 
 /// The entries of a JSON file in their order; `None` when there is no file.

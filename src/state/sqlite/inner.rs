@@ -91,7 +91,7 @@ impl Inner {
                 transition::used(Arc::make_mut(&mut profile.usage), *at);
             }
         }
-        self.snapshot.set_profiles(Arc::new(profiles));
+        self.snapshot.set_profiles(profiles.into_iter().collect());
         self.snapshot.sessions.clear();
         self.seen = Some(seen);
     }

@@ -152,7 +152,7 @@ impl Store for SqliteStore {
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
         self.run(|inner| {
             let put = inner.in_transaction(|inner| {
-                let there = inner.snapshot.profiles.iter().any(|there| there.info.id == profile.id);
+                let there = inner.snapshot.profiles.find(&profile.id).is_some();
                 write::profile(&inner.db, profile)?;
                 Ok(if there { Put::Replaced } else { Put::Added })
             })?;
@@ -164,7 +164,7 @@ impl Store for SqliteStore {
     fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
         self.run(|inner| {
             let removed = inner.in_transaction(|inner| {
-                inner.db.prepare_cached("DELETE FROM profile WHERE id = ?1")?.execute([&id.0])
+                inner.db.prepare_cached("DELETE FROM profile WHERE id = ?1")?.execute([id.0.as_str()])
             })?;
             inner.seen = None;
             Ok(removed > 0)
@@ -213,7 +213,7 @@ mod tests {
 
     fn profile(n: usize) -> Profile {
         Profile {
-            id: ProfileId(format!("openai:{n}")),
+            id: ProfileId(format!("openai:{n}").into()),
             provider: "openai".to_owned(),
             kind: CredentialKind::ApiKey,
             secret: Some(Secret::Env("KEY".to_owned())),

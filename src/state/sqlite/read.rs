@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
-use rusqlite::{Connection, Error, OptionalExtension, Row, types::Type};
+use rusqlite::{
+    Connection, Error, OptionalExtension, Row,
+    types::{FromSql, FromSqlResult, Type, ValueRef},
+};
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -11,12 +14,19 @@ use crate::{
         model::{
             Candidate, Ladder, Override, Pin, Profile, ProfileId, Secret, Session, Streak, Usage, Window,
         },
+        name::Name,
         view::{ProfileInfo, ProfileView},
     },
     time::Timestamp,
 };
 
 type Result<T> = std::result::Result<T, Error>;
+
+impl FromSql for Name {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        value.as_str().map(Self::from)
+    }
+}
 
 /// Every profile with its usage, by insertion.
 pub(super) fn profiles(db: &Connection) -> Result<Vec<ProfileView>> {
@@ -109,7 +119,7 @@ pub(super) fn profile(db: &Connection, id: &ProfileId) -> Result<Option<Profile>
         "SELECT n, id, provider, kind, secret_kind, secret, refresh_kind, refresh, expires, email, extra \
          FROM profile WHERE id = ?1",
     )?;
-    one.query_row([&id.0], |row| {
+    one.query_row([id.0.as_str()], |row| {
         Ok(Profile {
             id: ProfileId(row.get(1)?),
             provider: row.get(2)?,
@@ -195,7 +205,7 @@ fn pin_row(row: &Row<'_>) -> Result<(String, String, Pin)> {
         profile: ProfileId(row.get(2)?),
         by_user: source == "user",
         compaction_count: row.get(4)?,
-        displaced: row.get::<_, Option<String>>(5)?.map(ProfileId),
+        displaced: row.get::<_, Option<Name>>(5)?.map(ProfileId),
     };
     Ok((row.get(0)?, row.get(1)?, pin))
 }

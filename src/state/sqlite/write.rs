@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use rusqlite::{Connection, Error, params};
+use rusqlite::{Connection, Error, ToSql, params, types::ToSqlOutput};
 use secrecy::ExposeSecret;
 use serde::Serialize;
 
@@ -11,11 +11,18 @@ use crate::{
     state::{
         change::NewSecret,
         model::{Profile, ProfileId, Secret, Session, Usage},
+        name::Name,
     },
     time::Timestamp,
 };
 
 type Result<T> = std::result::Result<T, Error>;
+
+impl ToSql for Name {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
 
 /// Writes what differs between two usages of the profile with row number `n`.
 pub(super) fn usage(db: &Connection, n: u64, old: &Usage, new: &Usage) -> Result<()> {
@@ -123,7 +130,7 @@ fn streaks(db: &Connection, n: i64, old: &Usage, new: &Usage) -> Result<()> {
 /// Moves `last_used` forward, never back.
 pub(super) fn last_used(db: &Connection, id: &ProfileId, at: Timestamp) -> Result<()> {
     db.prepare_cached("UPDATE profile SET last_used = max(ifnull(last_used, ?2), ?2) WHERE id = ?1")?
-        .execute(params![id.0, at.as_millis()])?;
+        .execute(params![id.0.as_str(), at.as_millis()])?;
     Ok(())
 }
 
@@ -157,7 +164,7 @@ pub(super) fn profile(db: &Connection, profile: &Profile) -> Result<()> {
 pub(super) fn new_secret(db: &Connection, new: &NewSecret) -> Result<()> {
     let (kind, value) = secret(Some(&new.secret));
     db.prepare_cached("UPDATE profile SET secret_kind = ?2, secret = ?3, expires = ?4 WHERE id = ?1")?
-        .execute(params![new.profile.0, kind, value, new.expires.map(Timestamp::as_millis)])?;
+        .execute(params![new.profile.0.as_str(), kind, value, new.expires.map(Timestamp::as_millis)])?;
     if new.refresh.is_some() {
         let (kind, value) = secret(new.refresh.as_ref());
         db.prepare_cached("UPDATE profile SET refresh_kind = ?2, refresh = ?3 WHERE id = ?1")?

@@ -26,7 +26,7 @@ pub fn late_failure(usage: &mut Usage, failure: &Failure, now: Timestamp) -> Out
         return Outcome::NoWindow;
     };
     let model = match intent.scope {
-        Scope::Model => failure.model.clone(),
+        Scope::Model => failure.model.as_deref().map(str::to_owned),
         Scope::Profile => None,
     };
     break_rows(usage, failure);
@@ -62,9 +62,10 @@ fn count(usage: &mut Usage, failure: &Failure, now: Timestamp) {
 
 /// A failure of another bucket ends the row of its model's, and of the profile's.
 fn break_rows(usage: &mut Usage, failure: &Failure) {
-    usage
-        .streaks
-        .retain(|row| row.bucket == failure.bucket || (row.model.is_some() && row.model != failure.model));
+    usage.streaks.retain(|row| {
+        row.bucket == failure.bucket
+            || (row.model.is_some() && row.model.as_deref() != failure.model.as_deref())
+    });
 }
 
 fn row_is_long_enough(

@@ -23,7 +23,7 @@ pub fn late_success(usage: &mut Usage, success: &Success) -> bool {
     let began = success.attempt_started_at;
     let spoken_for = |model: &Option<String>| match model {
         None => success.reset_profile,
-        Some(_) => success.reset_model && *model == success.model,
+        Some(_) => success.reset_model && model.as_deref() == success.model.as_deref(),
     };
     let before = rows(usage);
     usage.windows.retain(|window| !spoken_for(&window.model) || window.since > began);

@@ -129,7 +129,7 @@ fn profile_id(walk: &mut Walker<'_>, value: &Value) -> Option<ProfileId> {
     if !is_profile_id(&id) {
         walk.problem(format!("`{id}` is no profile id"), Some("write `provider:NAME`".to_owned()));
     }
-    Some(ProfileId(id))
+    Some(ProfileId(id.into()))
 }
 
 /// A profile that the scenario should know: by its list, or by the config.

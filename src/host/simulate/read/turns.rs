@@ -87,7 +87,7 @@ fn written(walk: &mut Walker<'_>, map: &Mapping, scenario: &Scenario) -> Written
 }
 
 fn candidate(model: ModelRef) -> Candidate {
-    Candidate { provider: model.provider, model: model.model }
+    Candidate { provider: model.provider.into(), model: model.model.into() }
 }
 
 /// Something without a turn of its own.
@@ -109,9 +109,10 @@ fn do_(walk: &mut Walker<'_>, map: &Mapping, deed: &str, written: Written<'_>) -
         "reset" => Act::Reset,
         "new" => Act::New,
         "compact" => Act::Compact,
-        "clear_profile" => {
-            Act::ClearProfile { profile: written.profile, model: written.model.map(|model| model.model) }
-        }
+        "clear_profile" => Act::ClearProfile {
+            profile: written.profile,
+            model: written.model.map(|model| model.model.into()),
+        },
         "switch" => {
             let by_user = matches!(written.source, None | Some("user"));
             let Some(to) = written.model else {

@@ -1,0 +1,183 @@
+//! The stored profiles as a snapshot shows them: cheap to clone, cheap to change one of, and found by
+//! provider and id without a look at the others.
+
+use std::{collections::HashMap, ops::Index, sync::Arc};
+
+use super::{model::ProfileId, select::SameFamily, view::ProfileView};
+
+/// Profiles copied together when one of them changes.
+const CHUNK: usize = 32;
+
+/// Stored profiles by insertion.
+#[derive(Clone, Debug, Default)]
+pub struct Profiles {
+    chunks: Arc<Vec<Arc<Vec<ProfileView>>>>,
+    places: Arc<Places>,
+}
+
+/// Where profiles stand. Changes of usage leave it as it is.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    ids: HashMap<ProfileId, usize>,
+    /// By the name behind the colon of the id.
+    names: HashMap<String, Vec<usize>>,
+    /// By the provider that they are for.
+    providers: HashMap<String, Vec<usize>>,
+}
+
+impl Profiles {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let full = self.chunks.len().saturating_sub(1) * CHUNK;
+        full + self.chunks.last().map_or(0, |last| last.len())
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// All, by insertion.
+    pub fn iter(&self) -> impl Iterator<Item = &ProfileView> {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+
+    /// The one at a position.
+    #[must_use]
+    pub fn get(&self, place: usize) -> Option<&ProfileView> {
+        self.chunks.get(place / CHUNK)?.get(place % CHUNK)
+    }
+
+    /// Those of a provider, also under another name of it (C2), by insertion.
+    #[must_use]
+    pub fn of(&self, provider: &str, family: SameFamily<'_>) -> Vec<&ProfileView> {
+        let its = self.places.providers.iter().filter(|(of, _)| family(of, provider));
+        let mut places: Vec<usize> = its.flat_map(|(_, places)| places).copied().collect();
+        places.sort_unstable();
+        places.into_iter().filter_map(|place| self.get(place)).collect()
+    }
+
+    /// The first profile that this id means, also under another name of its provider (C2).
+    #[must_use]
+    pub fn same(&self, id: &ProfileId, family: SameFamily<'_>) -> Option<&ProfileView> {
+        let places = self.places.names.get(id.name())?;
+        places.iter().filter_map(|place| self.get(*place)).find(|there| there.info.id.same(id, family))
+    }
+
+    /// The position of the profile with exactly this id.
+    #[must_use]
+    pub fn find(&self, id: &ProfileId) -> Option<usize> {
+        self.places.ids.get(id).copied()
+    }
+
+    /// The one at a position, to change: no other snapshot sees it. Id and provider must stay.
+    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut ProfileView> {
+        let chunk = Arc::make_mut(&mut self.chunks).get_mut(place / CHUNK)?;
+        Arc::make_mut(chunk).get_mut(place % CHUNK)
+    }
+
+    pub(super) fn push(&mut self, profile: ProfileView) {
+        let place = self.len();
+        let places = Arc::make_mut(&mut self.places);
+        let info = &profile.info;
+        places.ids.insert(info.id.clone(), place);
+        places.names.entry(info.id.name().to_owned()).or_default().push(place);
+        places.providers.entry(info.provider.clone()).or_default().push(place);
+        let chunks = Arc::make_mut(&mut self.chunks);
+        match chunks.last_mut().filter(|last| last.len() < CHUNK) {
+            Some(last) => Arc::make_mut(last).push(profile),
+            None => chunks.push(Arc::new(vec![profile])),
+        }
+    }
+
+    /// Whether both are the same snapshot.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.chunks, &other.chunks)
+    }
+}
+
+impl FromIterator<ProfileView> for Profiles {
+    fn from_iter<I: IntoIterator<Item = ProfileView>>(all: I) -> Self {
+        let mut profiles = Self::default();
+        all.into_iter().for_each(|profile| profiles.push(profile));
+        profiles
+    }
+}
+
+impl Index<usize> for Profiles {
+    type Output = ProfileView;
+
+    #[expect(clippy::expect_used, reason = "what an index promises")]
+    fn index(&self, place: usize) -> &ProfileView {
+        self.get(place).expect("a position within the profiles")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{
+        lang::policy::CredentialKind,
+        state::{model::Usage, view::ProfileInfo},
+    };
+
+    fn profile(id: &str, inserted: usize) -> ProfileView {
+        let id = ProfileId(id.into());
+        let info = ProfileInfo {
+            provider: id.provider().to_owned(),
+            id,
+            kind: CredentialKind::ApiKey,
+            has_secret: true,
+            has_refresh: false,
+            expires: None,
+            email: None,
+            extra: BTreeMap::new(),
+            inserted: inserted as u64,
+        };
+        ProfileView { info: Arc::new(info), usage: Arc::new(Usage::default()) }
+    }
+
+    fn many() -> Profiles {
+        (0..100).map(|n| profile(&format!("{}:{n}", ["acme", "beta", "openai"][n % 3]), n)).collect()
+    }
+
+    #[test]
+    fn order_and_places_hold_over_many_chunks() {
+        let all = many();
+        assert_eq!(all.len(), 100);
+        assert!(all.iter().enumerate().all(|(n, profile)| profile.info.inserted == n as u64));
+        for (place, profile) in all.iter().enumerate() {
+            assert_eq!(all.find(&profile.info.id), Some(place));
+        }
+        let of_beta: Vec<u64> =
+            all.of("beta", &str::eq).iter().map(|profile| profile.info.inserted).collect();
+        assert_eq!(of_beta, (0..100).filter(|n| n % 3 == 1).collect::<Vec<u64>>());
+        assert_eq!(all.find(&ProfileId("acme:1".into())), None);
+    }
+
+    #[test]
+    fn c2_a_legacy_name_finds_the_profile() {
+        let all: Profiles =
+            [profile("old:a", 0), profile("new:b", 1), profile("new:a", 2)].into_iter().collect();
+        let family = |a: &str, b: &str| a == b || [a, b].iter().all(|name| ["old", "new"].contains(name));
+        let ids = |of: &str| -> Vec<u64> { all.of(of, &family).iter().map(|p| p.info.inserted).collect() };
+        assert_eq!((ids("old"), ids("new")), (vec![0, 1, 2], vec![0, 1, 2]));
+        let new = ProfileId("new:a".into());
+        assert_eq!(all.same(&new, &family).map(|there| there.info.inserted), Some(0));
+        assert_eq!(all.find(&new), Some(2));
+    }
+
+    #[test]
+    fn a_change_is_seen_by_nobody_else() {
+        let before = many();
+        let mut after = before.clone();
+        let usage = Usage { error_count: 1, ..Usage::default() };
+        after.get_mut(70).unwrap().usage = Arc::new(usage);
+        assert_eq!((before[70].usage.error_count, after[70].usage.error_count), (0, 1));
+        assert!(!after.is(&before) && before.is(&before.clone()));
+    }
+}
