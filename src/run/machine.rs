@@ -37,6 +37,7 @@ use crate::{
 /// One turn, driven step by step. Dropped at any time, it leaves the store as after its last
 /// [`Step::Persist`].
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing, in any combination")]
 pub struct Run {
     pub(super) request: Request,
     pub(super) table: Arc<Table>,
