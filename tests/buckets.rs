@@ -98,6 +98,7 @@ fn d5_a_providers_rules_are_its_own() {
 #[test]
 fn d6_auth_and_what_only_a_person_mends() {
     assert_eq!(of(None, Some(401), "Unauthorized"), "auth");
+    assert_eq!(text("OAuth token has been revoked. Please run /login"), "auth");
     all(
         "auth_permanent",
         &["API key has been revoked", "This API key was deactivated", "The workspace has been deactivated"],
@@ -119,6 +120,7 @@ fn d7_timeouts_stop_reasons_and_transient_trouble() {
             r#"{"type":"error","error":{"type":"api_error","message":"unknown error, 520"}}"#,
             r#"{"type":"error","error":{"type":"api_error","message":"upstream error"}}"#,
             r#"{"type":"error","error":{"type":"api_error","message":"backend error"}}"#,
+            r#"{"type":"error","error":{"type":"server_error","message":"Provider failed"}}"#,
         ],
     );
     assert_eq!(of(Some("mistral"), None, "An unknown error occurred"), "timeout", "for every provider");
