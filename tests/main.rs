@@ -26,6 +26,7 @@ mod formatter;
 mod grammar;
 #[cfg(feature = "tokio")]
 mod host;
+mod hostile;
 mod import;
 mod inbox;
 mod lints;
@@ -56,3 +57,5 @@ mod status;
 mod store;
 mod store_faults;
 mod support;
+#[cfg(feature = "cli")]
+mod terminal;

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::{
     args::Global,
+    escape::write_json,
     failure::{Failure, Outcome},
     format::ViewFormat,
     statefile::{StateArgs, ViewArgs},
@@ -78,7 +79,7 @@ pub(super) fn run(
                 ViewFormat::Human => show::list(&inbox, world, out)?,
                 ViewFormat::Json => {
                     let entries: Vec<_> = inbox.entries.iter().map(show::json).collect();
-                    writeln!(out, "{}", json!({ "entries": entries, "dropped": inbox.dropped }))?;
+                    write_json(out, &json!({ "entries": entries, "dropped": inbox.dropped }))?;
                 }
             }
         }
@@ -87,7 +88,7 @@ pub(super) fn run(
             let entry = entry(&inbox, *id)?;
             match view.format {
                 ViewFormat::Human => show::entry(entry, out)?,
-                ViewFormat::Json => writeln!(out, "{}", show::json(entry))?,
+                ViewFormat::Json => write_json(out, &show::json(entry))?,
             }
         }
         Action::Suggest(args) => return suggest::run(args, global, world, out),
@@ -98,7 +99,7 @@ pub(super) fn run(
                 entry(&inbox, *id)?;
             }
             for entry in inbox.entries.iter().filter(|entry| ids.is_empty() || ids.contains(&entry.id)) {
-                writeln!(out, "{}", show::line(entry))?;
+                write_json(out, &show::line(entry))?;
             }
         }
     }

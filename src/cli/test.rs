@@ -140,5 +140,5 @@ fn json_lines(
             }),
         );
     }
-    writeln!(out, "{end}")
+    write_json(out, &end)
 }

@@ -4,17 +4,18 @@
 /// all else stays as it is, blanks and punctuation too.
 pub(crate) fn mask(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut after_scheme = false;
+    let (mut after_scheme, mut after_name) = (false, false);
     for piece in text.split_inclusive(is_blank) {
         let word = piece.trim_end_matches(is_blank);
         let blank = piece.get(word.len()..).unwrap_or_default();
         if !word.is_empty() {
-            if after_scheme {
+            if after_scheme || (after_name && word.starts_with(['"', '\''])) {
                 hide(word, &mut out);
             } else {
                 mask_word(word, &mut out);
             }
             after_scheme = is_scheme(word);
+            after_name = names_secret(word);
         }
         out.push_str(blank);
     }
@@ -29,12 +30,24 @@ fn is_blank(c: char) -> bool {
 fn is_scheme(word: &str) -> bool {
     let end = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
     let last = end.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    last.eq_ignore_ascii_case("bearer") || (last.len() == end.len() && last.eq_ignore_ascii_case("basic"))
+    let before = end.strip_suffix(last).and_then(|before| before.chars().next_back());
+    last.eq_ignore_ascii_case("bearer")
+        || (last.eq_ignore_ascii_case("basic") && before.is_none_or(|c| matches!(c, '"' | '\'' | ':' | '=')))
+}
+
+/// Whether a word is a quoted name of a secret and a colon, so that its value comes next.
+fn names_secret(word: &str) -> bool {
+    let name = word.strip_suffix(':').and_then(|word| word.strip_suffix(['"', '\'']));
+    name.is_some_and(|name| is_secret_name(name.rsplit(|c| !is_key(c)).next().unwrap_or_default()))
 }
 
 /// Cuts the first run of key characters, whatever it looks like.
 fn hide(word: &str, out: &mut String) {
-    let start = word.find(is_key).unwrap_or(word.len());
+    let Some(start) = word.find(is_key) else {
+        // It is cut already.
+        out.push_str(word);
+        return;
+    };
     let (before, rest) = word.split_at(start);
     let end = rest.find(|c| !is_key(c)).unwrap_or(rest.len());
     out.push_str(before);
@@ -44,19 +57,69 @@ fn hide(word: &str, out: &mut String) {
 
 fn mask_word(word: &str, out: &mut String) {
     let mut rest = word;
+    // What stands between this run and the one before, and whether that one names a secret.
+    let (mut between, mut named) = ("", false);
     while !rest.is_empty() {
+        if let Some(end) = userinfo(between, rest) {
+            out.push_str("//…");
+            rest = rest.get(end..).unwrap_or_default();
+        }
         let end = rest.find(|c| !is_key(c)).unwrap_or(rest.len());
         let (run, tail) = rest.split_at(end);
-        if secret_like(run) {
+        let quoted = named && matches!(between, "\":\"" | "\\\":\\\"" | "':'");
+        if quoted && !run.is_empty() {
+            out.push('…');
+        } else if let Some(value) = given(between, run) {
+            out.extend([run.get(..value).unwrap_or_default(), "…"]);
+        } else if secret_like(run) {
             out.extend(run.chars().take(4));
             out.push('…');
         } else {
             out.push_str(run);
         }
+        named = is_secret_name(run);
         let next = tail.find(is_key).unwrap_or(tail.len());
-        out.push_str(tail.get(..next).unwrap_or_default());
+        between = tail.get(..next).unwrap_or_default();
+        out.push_str(between);
         rest = tail.get(next..).unwrap_or_default();
     }
+}
+
+/// Whether a name says that what it holds is a credential.
+fn is_secret_name(name: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "api_key",
+        "apikey",
+        "api-key",
+        "x-api-key",
+        "access_token",
+        "auth_token",
+        "refresh_token",
+        "id_token",
+        "client_secret",
+        "password",
+        "passwd",
+        "secret",
+    ];
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// Where the value of `api_key=…` begins in a run; also of `key=` and the like in the query of a URL.
+fn given(before: &str, run: &str) -> Option<usize> {
+    let (name, value) = run.split_once('=')?;
+    let query = before.ends_with(['?', '&'])
+        && ["key", "token", "sig", "signature", "auth", "code"]
+            .iter()
+            .any(|one| name.eq_ignore_ascii_case(one));
+    (!value.trim_matches('=').is_empty() && (query || is_secret_name(name))).then_some(name.len() + 1)
+}
+
+/// Where `//user:password` of `https://user:password@host` ends.
+fn userinfo(before: &str, rest: &str) -> Option<usize> {
+    let rest = rest.strip_prefix("//").filter(|_| before.ends_with(':'))?;
+    let host = rest.find(['/', '?', '#', '"', '\'', '<', '>']).unwrap_or(rest.len());
+    let at = rest.get(..host)?.rfind('@').filter(|at| *at > 0)?;
+    Some("//".len() + at)
 }
 
 fn is_key(c: char) -> bool {
@@ -92,5 +155,61 @@ mod tests {
         assert!(serde_json::from_str::<serde_json::Value>(&cut).is_ok());
         assert_eq!(mask("a  b\n c basic plan"), "a  b\n c basic …");
         assert_eq!(mask("the basics cost 5"), "the basics cost 5");
+    }
+
+    /// A piece of a text that must not stay.
+    const SECRETS: &[(&str, &str)] = &[
+        ("Incorrect API key provided: sk-proj-Zq3v.", "Zq3v"),
+        ("bad key sk-ant-api03-AAbb in x-api-key", "AAbb"),
+        ("Authorization: Bearer abc.def", "abc.def"),
+        ("authorization=bearer%20x bearer: hunter", "hunter"),
+        ("Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+        (r#"{"Authorization":"Basic dXNlcjpwYXNz"}"#, "dXNlcjpwYXNz"),
+        ("API key not valid: AIzaSyA1234567890abcdefghijk", "SyA12345"),
+        ("GET https://host/v1/models?key=hunter2 failed", "hunter2"),
+        ("https://host/x?alt=sse&key=AbCdEf&x=1", "AbCdEf"),
+        ("https://host/blob?sv=1&sig=pQr%2Bs", "pQr"),
+        ("proxy http://user:hunter2@10.0.0.1:8080/ refused", "hunter2"),
+        ("postgres://admin:p@ss@db/x", "p@ss"),
+        ("https://tokenonly@github.com/x", "tokenonly"),
+        ("jwt eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl expired", "c2lnbmF0dXJl"),
+        ("0123456789abcdef0123456789abcdef is unknown", "456789abcdef0123"),
+        ("token Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA== refused", "YmFyYmF6"),
+        (r#"{"api_key":"hunter2","model":"gpt"}"#, "hunter2"),
+        (r#"{"api_key": "hunter2", "model": "gpt"}"#, "hunter2"),
+        (r#"{\"password\":\"hunter2\"}"#, "hunter2"),
+        ("api_key=hunter2 is wrong", "hunter2"),
+        ("ghp_abcdefghij1234 revoked", "efghij"),
+        ("AKIAIOSFODNN7EXAMPLE is not authorized", "OSFODNN7"),
+        ("nvapi-abcdefgh was refused", "efgh"),
+    ];
+
+    #[test]
+    fn j6_every_shape_of_a_key_is_cut() {
+        for (text, secret) in SECRETS {
+            assert!(text.contains(secret));
+            let cut = mask(text);
+            assert!(!cut.contains(secret) && cut.contains('…'), "{text}: {cut}");
+            assert_eq!(mask(&cut), cut, "cutting again changes nothing");
+        }
+    }
+
+    #[test]
+    fn what_only_resembles_a_key_stays() {
+        for text in [
+            "model claude-opus-4-8-20251101 at 2026-02-28T22:00:00Z",
+            "Rate limit reached for gpt-5.5-turbo-preview on tokens per min (TPM): Limit 30000",
+            "quota key=requests_per_minute is used up",
+            "password: incorrect, token: expired, secret: none",
+            "see https://platform.example.com/docs/rate-limits?model=gpt-5.5&lang=en#top",
+            "mail to support@example.com, or https://x.example/@user/posts",
+            "https://api.example.com/v1/chat/completions returned 429",
+            r#"{"error":{"code":"invalid_api_key","type":"invalid_request_error","param":"api_key"}}"#,
+            "internationalization_of_configuration_settings failed",
+            "accounts/fireworks/models/llama-v3p1-405b-instruct",
+            "the bare, a bear market",
+        ] {
+            assert_eq!(mask(text), text);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Secrets at the moment of use: given, in the environment, or in a file (C8).
 
 use std::{
+    fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -9,7 +10,6 @@ pub(super) use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::model::Secret;
-use crate::lang::load::files::open;
 
 /// A secret file longer than this is none.
 const LONGEST: u64 = 64 * 1024;
@@ -23,10 +23,10 @@ pub trait SecretSource {
     /// The file at `path`, without the line break at its end.
     ///
     /// # Errors
-    /// When it cannot be read, is no file (but a pipe), is not UTF-8, or is longer than 64 KiB.
+    /// When it cannot be read, is not UTF-8, or is longer than 64 KiB.
     fn file(&self, path: &Path) -> io::Result<SecretString> {
         let mut text = Zeroizing::new(String::new());
-        open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+        File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
         if text.len() as u64 > LONGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "longer than 64 KiB"));
         }
