@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a config cannot be used.
+/// Why a config cannot be used (L1).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// It is longer than any config.
@@ -37,7 +37,7 @@ fn list(problems: &[Problem]) -> String {
     problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// One thing that is wrong.
+/// One thing that is wrong (L1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problem {
     /// One lower-case sentence.

@@ -19,7 +19,7 @@ pub(crate) use walk::{Unknown, Walker, found_at, parse};
 
 use std::collections::BTreeMap;
 
-/// What pointsman reads of a host's config.
+/// What pointsman reads of a host's config (L1).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// `auth.profiles`, in the order of the file: metadata, never secrets (C3).
@@ -36,7 +36,7 @@ pub struct Config {
     pub hints: Vec<Problem>,
 }
 
-/// An entry of `auth.profiles`.
+/// An entry of `auth.profiles` (C5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfiguredProfile {
     /// `provider:NAME` (C2).
@@ -50,7 +50,7 @@ pub struct ConfiguredProfile {
 }
 
 impl ConfiguredProfile {
-    /// The provider that it is for: as it says, else by its id.
+    /// The provider that it is for: as it says, else by its id (C2).
     #[must_use]
     pub fn provider(&self) -> &str {
         let by_id = || self.id.split_once(':').map_or(self.id.as_str(), |(provider, _)| provider);
@@ -58,7 +58,7 @@ impl ConfiguredProfile {
     }
 }
 
-/// The models of the defaults or of one agent.
+/// The models of the defaults or of one agent (L1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentModels {
     /// `model` (B1, B2).
@@ -69,7 +69,7 @@ pub struct AgentModels {
     pub heartbeat_model: Option<ModelRef>,
 }
 
-/// An entry of `agents.list`.
+/// An entry of `agents.list` (B2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agent {
     /// Its id.
@@ -78,7 +78,7 @@ pub struct Agent {
     pub models: AgentModels,
 }
 
-/// `model`: a string, or `{primary, fallbacks?}`.
+/// `model`: a string, or `{primary, fallbacks?}` (B1, B2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelChoice {
     /// The primary.
@@ -87,7 +87,7 @@ pub struct ModelChoice {
     pub fallbacks: Option<Vec<ModelRef>>,
 }
 
-/// `provider/model`; the model may hold further slashes.
+/// `provider/model`; the model may hold further slashes (L1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelRef {
     /// The provider.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_yaml::Value;
 
-/// Numbers of the maps of a config.
+/// Numbers of the maps of a config (L2).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Numbers(BTreeMap<String, Vec<(String, f64)>>);
 

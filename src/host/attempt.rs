@@ -15,7 +15,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// A call to make. Debug never shows a secret.
+/// A call to make (A3, C8). Debug never shows a secret.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// The provider to call.

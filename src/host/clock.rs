@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::time::Timestamp;
 
-/// Tells the time. The whole crate takes time from arguments; a driver takes it from here.
+/// Tells the time (E11). The whole crate takes time from arguments; a driver takes it from here.
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;

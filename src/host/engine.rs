@@ -37,7 +37,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// Runs turns. Cheap to clone; clones share everything.
+/// Runs turns (A). Cheap to clone; clones share everything.
 #[derive(Clone)]
 pub struct Engine {
     given: Arc<RwLock<Given>>,
@@ -133,14 +133,14 @@ impl Engine {
         self
     }
 
-    /// The same with somebody who hears of every event and notice of every run.
+    /// The same with somebody who hears of every event and notice of every run (J2, J4).
     #[must_use]
     pub fn with_listener(mut self, listener: Arc<dyn Listener>) -> Self {
         self.listener = Some(listener);
         self
     }
 
-    /// The same with another place for referred secrets.
+    /// The same with another place for referred secrets (C8).
     #[must_use]
     pub fn with_secrets(mut self, secrets: Arc<dyn SecretSource + Send + Sync>) -> Self {
         self.credentials = Arc::new(Credentials::new(secrets));
@@ -215,7 +215,7 @@ impl Engine {
         self.turn(request).run(attempt).await
     }
 
-    /// One turn with an interrupt handle or a way to mend payloads.
+    /// One turn with an interrupt handle or a way to mend payloads (H4, D9).
     #[must_use]
     pub fn turn(&self, request: Request) -> Turn<'_> {
         Turn::new(self, request)
@@ -259,7 +259,7 @@ impl Engine {
         }
     }
 
-    /// Stores what still waits in memory: notes of errors, and `last_used`. What waits is stored too
+    /// Stores what still waits in memory: notes of errors, and `last_used` (E8). What waits is stored too
     /// when the last clone of the engine is dropped. May block.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use crate::{config::Config, state::secret::SecretSource, table::SettingSource};
 
 /// A config, and the environment of this process: what [`crate::table::Table::compile`] takes in a
-/// host.
+/// host (L2).
 #[derive(Clone, Copy, Debug)]
 pub struct Environment<'a> {
     /// The host's config.
@@ -26,7 +26,7 @@ impl SettingSource for Environment<'_> {
     }
 }
 
-/// Secrets of `env:NAME` from the environment of this process, of `file:PATH` from the disk.
+/// Secrets of `env:NAME` from the environment of this process, of `file:PATH` from the disk (C8).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Process;
 

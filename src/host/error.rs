@@ -11,7 +11,7 @@ use crate::{
 /// Links of a `source()` chain that are read.
 const LINKS: usize = 32;
 
-/// Why an attempt failed: everything the host knows of it, and whether output has reached the user.
+/// Why an attempt failed: everything the host knows of it, and whether output has reached the user (D14, H5).
 /// A success status with an error inside is reported the same way.
 ///
 /// ```
@@ -42,7 +42,7 @@ impl AttemptError {
     }
 
     /// An error with its whole `source()` chain: the outermost text as the message, the others as
-    /// details; names of network failures as the code.
+    /// details; names of network failures as the code (D14).
     #[must_use]
     pub fn from_error(error: &(dyn Error + 'static)) -> Self {
         Self::from_error_with(error, &standard)
@@ -97,21 +97,21 @@ impl AttemptError {
         self
     }
 
-    /// The HTTP status.
+    /// The HTTP status (D14).
     #[must_use]
     pub fn status(mut self, status: u16) -> Self {
         self.failed.signal.status = Some(status);
         self
     }
 
-    /// A response header; its name in any case.
+    /// A response header; its name in any case (D14).
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.failed.signal.headers.push((name.into(), value.into()));
         self
     }
 
-    /// All response headers.
+    /// All response headers (D14).
     #[must_use]
     pub fn headers<N: Into<String>, V: Into<String>>(
         mut self,
@@ -122,28 +122,28 @@ impl AttemptError {
         self
     }
 
-    /// The whole body, or the message of an exception.
+    /// The whole body, or the message of an exception (D14).
     #[must_use]
     pub fn body(mut self, body: impl Into<String>) -> Self {
         self.failed.signal.message = Some(body.into());
         self
     }
 
-    /// An error code that did not come with the body.
+    /// An error code that did not come with the body (D14).
     #[must_use]
     pub fn code(mut self, code: impl Into<String>) -> Self {
         self.failed.signal.code = Some(code.into());
         self
     }
 
-    /// An error type, or the class of an exception.
+    /// An error type, or the class of an exception (D14).
     #[must_use]
     pub fn error_type(mut self, error_type: impl Into<String>) -> Self {
         self.failed.signal.error_type = Some(error_type.into());
         self
     }
 
-    /// A further text.
+    /// A further text (D14).
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.failed.signal.details.push(detail.into());
@@ -165,7 +165,7 @@ impl AttemptError {
         self
     }
 
-    /// What is known of the failure.
+    /// What is known of the failure (D14).
     #[must_use]
     pub const fn signal(&self) -> &Signal {
         &self.failed.signal

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// What one link of an error's chain tells.
+/// What one link of an error's chain tells (D14).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// HTTP status.
@@ -17,7 +17,7 @@ pub struct Facts {
     pub body: Option<String>,
 }
 
-/// Reads [`Facts`] from the error types that a host uses. `downcast_ref` tells them apart; a closure
+/// Reads [`Facts`] from the error types that a host uses (D14). `downcast_ref` tells them apart; a closure
 /// does as well.
 ///
 /// ```

@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use crate::{run::Interrupt, signal::Aborted, state::model::Candidate};
 
-/// Breaks into one turn, from anywhere. Clones are the same handle.
+/// Breaks into one turn, from anywhere (H4). Clones are the same handle.
 #[derive(Clone, Debug, Default)]
 pub struct Handle(Arc<Inner>);
 

@@ -5,7 +5,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::rules::{ReloadError, Reloaded};
 use crate::run::{Event, Notice};
 
-/// Hears of every event and notice. Called from the run: be quick, or pass it on through a channel.
+/// Hears of every event and notice (J2, J4). Called from the run: be quick, or pass it on through a channel.
 pub trait Listener: Send + Sync {
     /// Something happened in a run of `session`.
     fn event(&self, session: Option<&str>, event: &Event) {
@@ -23,7 +23,7 @@ pub trait Listener: Send + Sync {
     }
 }
 
-/// What a channel carries.
+/// What a channel carries (J2, J4).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     /// An event of a session.

@@ -18,7 +18,7 @@ pub struct Outcome<T> {
     pub notices: Vec<Notice>,
 }
 
-/// A turn that was not.
+/// A turn that was not (A7).
 #[derive(Debug)]
 pub enum RunError {
     /// This error is to be shown as it is: no fallback helps, or none is left (A7).

@@ -8,7 +8,7 @@ use crate::{
     time::{Timestamp, Unit, parse_in},
 };
 
-/// What an SDK should do about an answer.
+/// What an SDK should do about an answer (E9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SdkRetry {
     /// It may wait as long as the provider asks, and call again. `None`: the provider names no

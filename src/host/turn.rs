@@ -24,7 +24,7 @@ use crate::{
 
 type Mender<'a> = Box<dyn FnMut(Signal) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> + Send + 'a>;
 
-/// A turn that has not begun.
+/// A turn that has not begun (A).
 pub struct Turn<'a> {
     engine: &'a Engine,
     request: Request,
@@ -45,7 +45,7 @@ impl<'a> Turn<'a> {
         Self { engine, request, handle: Handle::new(), mend: None }
     }
 
-    /// The same with a handle that can break in.
+    /// The same with a handle that can break in (H4).
     #[must_use]
     pub fn handle(mut self, handle: &Handle) -> Self {
         self.handle = handle.clone();

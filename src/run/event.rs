@@ -15,7 +15,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// One event. In JSON it is flat: `event` names the kind, absent values are left out, `provider` and
+/// One event (J2). In JSON it is flat: `event` names the kind, absent values are left out, `provider` and
 /// `model` stand side by side. Times are absolute; see [`Event::since`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -211,7 +211,7 @@ impl Event {
     }
 }
 
-/// Why an automatic override went.
+/// Why an automatic override went (B3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cleared {
@@ -250,7 +250,7 @@ pub struct Decision {
     pub fallback_step_final_outcome: Option<FinalOutcome>,
 }
 
-/// What a [`Decision`] is about.
+/// What a [`Decision`] is about (J2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionType {
@@ -264,7 +264,7 @@ pub enum DecisionType {
     Succeeded,
 }
 
-/// Where a [`Decision`] led.
+/// Where a [`Decision`] led (J2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinalOutcome {

@@ -34,7 +34,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// One turn, driven step by step. Dropped at any time, it leaves the store as after its last
+/// One turn, driven step by step (A). Dropped at any time, it leaves the store as after its last
 /// [`Step::Persist`].
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing, in any combination")]
@@ -171,7 +171,7 @@ impl Run {
         }
     }
 
-    /// The same without [`Step::Event`]: for a driver that nobody listens to.
+    /// The same without [`Step::Event`]: for a driver that nobody listens to (J2).
     #[must_use]
     pub fn unheard(mut self) -> Self {
         self.heard = false;
@@ -233,7 +233,7 @@ impl Run {
         Ok(())
     }
 
-    /// Something happened outside. When an attempt or a wait is under way, cut it off and call
+    /// Something happened outside (H4). When an attempt or a wait is under way, cut it off and call
     /// [`Run::next`] without a report, or let it end and report it first: an answer that has come
     /// still counts. While a [`Step::Persist`] is under way, report it first.
     ///

@@ -4,8 +4,8 @@ use std::{collections::HashMap, time::Duration};
 
 use crate::{state::model::Candidate, time::Timestamp};
 
-/// Memory across the runs of one engine. Lost at restart, on purpose: it only holds back probes and
-/// known failures for a while. A driver keeps one and hands it to every `next`.
+/// Memory across the runs of one engine (B3, H3, I2, I3). Lost at restart, on purpose: it only holds back
+/// probes and known failures for a while. A driver keeps one and hands it to every `next`.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// The last probe of a provider, by what throttles it (I2, I3): a bucket's name, or nothing.

@@ -16,7 +16,7 @@ pub struct Notice {
     pub delivery: Delivery,
 }
 
-/// What changed.
+/// What changed (J4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
@@ -48,7 +48,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// The contract of every notice.
+    /// The contract of every notice (J4).
     pub const OPERATIONAL: Self = Self {
         same_reply_surface: true,
         on_side_effect_turns: true,

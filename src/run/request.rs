@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// One turn of a host.
+/// One turn of a host (A1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// The conversation; without one nothing of a session is read or written.
@@ -36,7 +36,7 @@ pub enum Kind {
     Image,
 }
 
-/// A model that comes with the request and not from the session.
+/// A model that comes with the request and not from the session (B4, B6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The model.
@@ -78,7 +78,7 @@ pub struct AgentRouting {
     pub heartbeat: Option<Candidate>,
 }
 
-/// A `model` object of the config: `{ primary, fallbacks? }`.
+/// A `model` object of the config: `{ primary, fallbacks? }` (L1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelList {
     /// The primary.
@@ -124,7 +124,7 @@ impl Routing {
         order.map(Vec::as_slice)
     }
 
-    /// The heartbeat's own model: the agent's, else the defaults'.
+    /// The heartbeat's own model: the agent's, else the defaults' (B3).
     #[must_use]
     pub fn heartbeat(&self, agent: Option<&str>) -> Option<&Candidate> {
         let own = agent.and_then(|agent| self.agents.get(agent)).and_then(|agent| agent.heartbeat.as_ref());

@@ -6,7 +6,7 @@ use crate::{
     state::model::{Candidate, Origin, Session},
 };
 
-/// The selection that a run starts from.
+/// The selection that a run starts from (A1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selected {
     /// The model.

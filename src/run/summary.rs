@@ -70,7 +70,7 @@ pub struct Skip {
     pub bucket: Option<String>,
 }
 
-/// Why a candidate was passed over.
+/// Why a candidate was passed over (A7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
@@ -103,7 +103,7 @@ impl SkipReason {
     }
 }
 
-/// Why a run was exhausted.
+/// Why a run was exhausted (A7, H6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExhaustedReason {

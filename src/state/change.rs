@@ -18,7 +18,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// Changes of one transaction.
+/// Changes of one transaction (A6).
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// The session that the session changes in it are about, and whose view comes back.
@@ -27,7 +27,7 @@ pub struct Batch {
     pub changes: Vec<Change>,
 }
 
-/// One intent.
+/// One intent (A5, E8).
 #[derive(Clone, Debug)]
 pub enum Change {
     /// An attempt failed (E).
@@ -111,7 +111,7 @@ pub enum Change {
     },
 }
 
-/// Whose pins go.
+/// Whose pins go (K5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Release {
     /// Automatic ones.
@@ -127,7 +127,7 @@ impl Release {
     pub const AUTO: Self = Self { auto: true, user: false };
 }
 
-/// A failed attempt.
+/// A failed attempt (E0).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The profile that was used.
@@ -144,7 +144,7 @@ pub struct Failure {
     pub forget_after: Option<Duration>,
 }
 
-/// The window slot of a reaction, resolved.
+/// The window slot of a reaction, resolved (E0).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowIntent {
     /// Cooldown or disable.
@@ -172,7 +172,7 @@ pub struct Hint {
     pub at_most: Duration,
 }
 
-/// `after N in a row within D`.
+/// `after N in a row within D` (E0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AfterInARow {
     /// The failure that opens the window (2: the second).
@@ -181,7 +181,7 @@ pub struct AfterInARow {
     pub within: Duration,
 }
 
-/// An answered attempt.
+/// An answered attempt (E10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Success {
     /// The profile that was used.
@@ -196,7 +196,7 @@ pub struct Success {
     pub reset_profile: bool,
 }
 
-/// A refreshed credential.
+/// A refreshed credential (C8).
 #[derive(Clone, Debug)]
 pub struct NewSecret {
     /// The profile.
@@ -221,7 +221,7 @@ pub struct SelectionKey {
 }
 
 impl Override {
-    /// What compare-and-set compares.
+    /// What compare-and-set compares (A6).
     #[must_use]
     pub fn key(&self) -> SelectionKey {
         SelectionKey { candidate: self.candidate.clone(), source: self.source, origin: self.origin.clone() }
@@ -234,7 +234,7 @@ impl Override {
     }
 }
 
-/// What a [`Change::Select`] expects to find.
+/// What a [`Change::Select`] expects to find (A6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// Anything: a manual change always wins.
@@ -263,7 +263,7 @@ impl Expect {
     }
 }
 
-/// Undoes what a run wrote. If the selection is no longer `wrote`, the batch conflicts.
+/// Undoes what a run wrote (A6). If the selection is no longer `wrote`, the batch conflicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rollback {
     /// What the run wrote last.
@@ -274,7 +274,7 @@ pub struct Rollback {
     pub pins: BTreeMap<String, PinBefore>,
 }
 
-/// A pin that a run wrote, and what stood there before.
+/// A pin that a run wrote, and what stood there before (A6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PinBefore {
     /// What the run wrote.
@@ -295,7 +295,7 @@ pub struct Applied {
     pub view: View,
 }
 
-/// What a change did.
+/// What a change did (E7, E10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Done, or there was nothing to do.

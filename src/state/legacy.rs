@@ -18,7 +18,7 @@ pub fn imported_schedule(lane: Lane) -> &'static str {
     }
 }
 
-/// Usage as the legacy files tell it.
+/// Usage as the legacy files tell it (E8).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LegacyUsage {
@@ -48,7 +48,7 @@ pub struct LegacyUsage {
 }
 
 impl Usage {
-    /// The legacy view. A file of that form holds one window a lane: the one that ends last.
+    /// The legacy view (E8). A file of that form holds one window a lane: the one that ends last.
     #[must_use]
     pub fn legacy(&self, now: Timestamp) -> LegacyUsage {
         let latest = |lane: Lane| -> Option<&Window> {

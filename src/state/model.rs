@@ -16,7 +16,7 @@ use crate::{
 #[serde(transparent)]
 pub struct ProfileId(pub Name);
 
-/// A credential's secret part: given, or where to read it at the moment of use.
+/// A credential's secret part: given, or where to read it at the moment of use (C1).
 #[derive(Clone, Debug)]
 pub enum Secret {
     /// The secret itself.
@@ -51,7 +51,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// An API key: `id` is `provider:NAME`, `key` the key itself, `env:NAME` or `file:PATH`.
+    /// An API key: `id` is `provider:NAME`, `key` the key itself, `env:NAME` or `file:PATH` (C1).
     #[must_use]
     pub fn api_key(id: &str, key: &str) -> Self {
         let id = ProfileId(id.into());
@@ -106,7 +106,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether it is open.
+    /// Whether it is open (E8).
     #[must_use]
     pub fn is_open(&self, now: Timestamp) -> bool {
         now < self.until
@@ -126,7 +126,7 @@ impl Window {
 }
 
 impl Usage {
-    /// The open windows that block `model`.
+    /// The open windows that block `model` (E8).
     pub fn blocking<'a>(
         &'a self,
         model: Option<&'a str>,
@@ -156,7 +156,7 @@ pub struct Ladder {
     pub climbed_at: Timestamp,
 }
 
-/// A row of failures of one bucket, for `after N in a row within D`.
+/// A row of failures of one bucket, for `after N in a row within D` (E0).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Streak {
@@ -200,7 +200,7 @@ pub struct Candidate {
     pub model: Name,
 }
 
-/// A profile pinned to a session.
+/// A profile pinned to a session (C9, C10).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pin {
@@ -246,7 +246,7 @@ pub struct Origin {
     pub fallbacks: Option<Vec<Candidate>>,
 }
 
-/// One conversation of a host.
+/// One conversation of a host (A1, K2).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {

@@ -14,7 +14,7 @@ pub struct Schedule {
     pub jitter_percent: u8,
 }
 
-/// How a schedule grows.
+/// How a schedule grows (E1, E3, E5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Steps {
     /// A list; the last repeats. An empty list means no window.
@@ -35,7 +35,7 @@ impl Schedule {
         Self { name: name.into(), steps, jitter_percent: 0 }
     }
 
-    /// The length of step `step`, counted from 1, without jitter. Step 0 counts as 1.
+    /// The length of step `step`, counted from 1, without jitter (E1, E3, E5). Step 0 counts as 1.
     #[must_use]
     pub fn step(&self, step: u32) -> Duration {
         let above = step.saturating_sub(1);

@@ -14,7 +14,7 @@ use super::model::Secret;
 /// A secret file longer than this is none.
 const LONGEST: u64 = 64 * 1024;
 
-/// Where referred secrets are read. The environment is behind this trait so that only a driver
+/// Where referred secrets are read (C8). The environment is behind this trait so that only a driver
 /// touches it.
 pub trait SecretSource {
     /// The environment variable `name`.
@@ -34,7 +34,7 @@ pub trait SecretSource {
     }
 }
 
-/// Why a secret cannot be had.
+/// Why a secret cannot be had (C8).
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// The variable is not set.
@@ -64,7 +64,7 @@ impl Secret {
         }
     }
 
-    /// The secret itself.
+    /// The secret itself (C8).
     ///
     /// # Errors
     /// [`SecretError`] when the place that it refers to holds none.

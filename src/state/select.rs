@@ -12,7 +12,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// Whether two providers share their profiles; [`crate::table::Table::same_provider`] is what a run uses.
+/// Whether two providers share their profiles; [`crate::table::Table::same_provider`] is what a run uses (C2).
 pub type SameFamily<'a> = &'a dyn Fn(&str, &str) -> bool;
 
 impl ProfileId {
@@ -166,7 +166,7 @@ pub fn eligible(
     }
 }
 
-/// A profile at its place in the sequence.
+/// A profile at its place in the sequence (C6).
 #[derive(Clone, Debug)]
 pub struct Seated<'a> {
     /// The profile.

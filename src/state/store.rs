@@ -10,7 +10,7 @@ use super::{
 };
 use crate::time::Timestamp;
 
-/// Keeps profiles, usage and sessions of one agent. Safe to share among threads; the SQLite store
+/// Keeps profiles, usage and sessions of one agent (C3, E8). Safe to share among threads; the SQLite store
 /// is also safe to share among processes.
 pub trait Store: Send + Sync {
     /// A snapshot. Cheap when nothing has changed since the last one.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{lang::policy::CredentialKind, time::Timestamp};
 
-/// A snapshot of the state.
+/// A snapshot of the state (A1, E8).
 #[derive(Clone, Debug, Default)]
 pub struct View {
     /// Every stored profile, by insertion.
@@ -37,7 +37,7 @@ pub struct ViewQuery<'a> {
     pub session: Option<&'a str>,
 }
 
-/// A stored profile without its secrets, and its usage.
+/// A stored profile without its secrets, and its usage (C5, E8).
 #[derive(Clone, Debug)]
 pub struct ProfileView {
     /// The credential.
@@ -46,7 +46,7 @@ pub struct ProfileView {
     pub usage: Arc<Usage>,
 }
 
-/// A credential without its secrets.
+/// A credential without its secrets (C1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileInfo {
     /// Its id.

@@ -27,7 +27,7 @@ use crate::time::Timestamp;
 /// A legacy file longer than this is none.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// What an import did, file by file. Holds no secrets.
+/// What an import did, file by file (C4). Holds no secrets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
@@ -35,7 +35,7 @@ pub struct Report {
     pub files: Vec<FileReport>,
 }
 
-/// What was found in one file.
+/// What was found in one file (C4).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileReport {
@@ -51,7 +51,7 @@ pub struct FileReport {
     pub not_understood: Vec<NotUnderstood>,
 }
 
-/// Something that an import left alone.
+/// Something that an import left alone (C4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotUnderstood {
@@ -67,7 +67,7 @@ impl FileReport {
     }
 }
 
-/// Imports every legacy file of an agent below `root`.
+/// Imports every legacy file of an agent below `root` (C4).
 ///
 /// # Errors
 /// [`StoreError`] when the state cannot be read or written. A bad file is no error: it is reported,
@@ -91,7 +91,7 @@ pub fn import(
     Ok(import.report)
 }
 
-/// Imports `credentials/oauth.json` alone, as is done at first use. `None`: there is no such file.
+/// Imports `credentials/oauth.json` alone, as is done at first use (C4). `None`: there is no such file.
 ///
 /// # Errors
 /// [`StoreError`] when the state cannot be read or written.

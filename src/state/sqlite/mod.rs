@@ -37,7 +37,7 @@ use crate::time::Timestamp;
 /// How long an operation waits for other processes before it gives up as [`StoreError::Locked`].
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// State in a SQLite file.
+/// State in a SQLite file (C3, E8).
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,

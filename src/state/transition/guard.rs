@@ -7,7 +7,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// Clocks of two threads or processes may differ by this much without having jumped.
+/// Clocks of two threads or processes may differ by this much without having jumped (E11).
 pub const SKEW: Duration = Duration::from_secs(1);
 
 /// Cuts every window that lasts longer, seen from `now`, than its schedule or hint could have made

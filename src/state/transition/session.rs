@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// A compare failed: the session holds another selection than the change expects.
+/// A compare failed: the session holds another selection than the change expects (A6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict;
 
