@@ -35,6 +35,8 @@ use rusqlite::Connection;
 use crate::store::{MINUTE, START, answered, batch, chosen, limited, profile, usage};
 
 mod bad_disk;
+#[cfg(feature = "tokio")]
+mod host;
 mod memory;
 mod power;
 mod session;
@@ -103,6 +105,10 @@ fn child() {
         "count" => count(&file),
         "fill" => fill(&file),
         "marked" => bad_disk::marked(&file, &name),
+        #[cfg(feature = "tokio")]
+        "host under plans" => host::under_plans(&file, &name),
+        #[cfg(feature = "tokio")]
+        "logins under plans" => host::logins_under_plans(&file, &name),
         "under plans" => bad_disk::under_plans(&file, &name),
         "open" => {
             let opened = SqliteStore::open(&file);

@@ -239,6 +239,11 @@ impl Store for Resilient {
         self.store.put_profile(profile)
     }
 
+    fn put_profiles(&self, profiles: &[Profile]) -> Result<Vec<Put>, StoreError> {
+        self.catch_up(&mut *self.lock()?)?;
+        self.store.put_profiles(profiles)
+    }
+
     /// What waits comes first: a profile that is stored anew under the same id begins without it.
     fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
         self.catch_up(&mut *self.lock()?)?;

@@ -56,6 +56,14 @@ pub trait Store: Send + Sync {
     /// [`StoreError`] when the state cannot be written.
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError>;
 
+    /// Stores several profiles as [`Store::put_profile`] does, all or none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the state cannot be written; then none is.
+    fn put_profiles(&self, profiles: &[Profile]) -> Result<Vec<Put>, StoreError> {
+        profiles.iter().map(|profile| self.put_profile(profile)).collect()
+    }
+
     /// Removes a profile with its usage. Whether there was one.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ use super::{
 
 /// The library to preload, built once; none where it cannot be.
 #[expect(clippy::print_stdout, reason = "a skipped test says so")]
-fn bad_disk() -> Option<&'static Path> {
+pub fn bad_disk() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         if !cfg!(all(target_os = "linux", target_pointer_width = "64", target_env = "gnu")) {
@@ -52,13 +52,13 @@ fn bad_disk() -> Option<&'static Path> {
 }
 
 /// A child over the bad disk below `folder`.
-fn over(library: &Path, what: &str, folder: &Path, name: &str) -> Command {
+pub fn over(library: &Path, what: &str, folder: &Path, name: &str) -> Command {
     let mut child = role(what, folder, name);
     child.env("LD_PRELOAD", library).env("BAD_DISK", folder);
     child
 }
 
-fn plan(folder: &Path, text: &str) {
+pub fn plan(folder: &Path, text: &str) {
     fs::write(folder.join("plan"), text).unwrap();
 }
 
@@ -86,8 +86,7 @@ pub fn under_plans(folder: &Path, plans: &str) {
                 accepted.extend(facts_of(step).map(|facts| (place, facts)));
             }
             if store.trouble().is_none() {
-                (durable, refused) = (accepted.len(), refused + refusals.len());
-                refusals.clear();
+                durable = accepted.len();
             }
         }
         refused += refusals.len();
@@ -137,6 +136,11 @@ fn facts_of(step: &Step) -> Option<Step> {
 /// The step before which the process ends, as if killed, and another goes on.
 const KILLED: usize = 20;
 
+/// After which steps the file is opened anew.
+fn opened_anew(place: usize) -> bool {
+    place % 11 == 10 || place + 1 == KILLED
+}
+
 /// Takes steps over a plain store, opened anew now and then, and marks what came of each. With a plan it
 /// is killed on the way; without, it goes on.
 pub fn marked(folder: &Path, text: &str) {
@@ -149,7 +153,7 @@ pub fn marked(folder: &Path, text: &str) {
         }
         let taken = step.take(&store, at(place));
         fs::write(folder.join("mark"), format!("{place} {}", taken.is_ok())).unwrap();
-        if place % 11 == 10 {
+        if opened_anew(place) && place + 1 != KILLED {
             drop(store);
             let Ok(again) = open().or_else(|_| open()) else { return };
             store = again;
@@ -326,8 +330,9 @@ fn cut_power(calls: &[Call], steps: &[Step], every: usize, kinds: &[Left]) -> us
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.sqlite");
     let mut disk: BTreeMap<&str, OnDisk> = BTreeMap::new();
-    let (mut accepted, mut open, mut cuts): (Vec<usize>, Vec<usize>, usize) = (Vec::new(), vec![0], 0);
     let model = |places: &[usize]| states(places.iter().map(|n| (*n, &steps[*n]))).pop().unwrap();
+    // What was accepted, and what of the refused steps may yet be there.
+    let (mut bases, mut refused, mut cuts) = (vec![Vec::new()], Vec::new(), 0);
     let mut may_be = vec![model(&[]), model(&[0])];
     for (n, call) in calls.iter().enumerate() {
         if call.file == "mark" {
@@ -336,16 +341,29 @@ fn cut_power(calls: &[Call], steps: &[Step], every: usize, kinds: &[Left]) -> us
             let (place, ok) = text.split_once(' ').unwrap();
             let place: usize = place.parse().unwrap();
             if ok == "true" {
-                let before = model(&accepted);
-                accepted.push(place);
-                // What was refused is written over by the next change; a use is none.
-                if model(&accepted) != before {
-                    open.clear();
+                let before = model(&bases[0]);
+                for base in &mut bases {
+                    base.push(place);
                 }
+                // What was refused is written over by the next change; a use is none.
+                if model(&bases[0]) != before {
+                    refused.clear();
+                }
+            } else {
+                refused.push(place);
             }
-            open.extend(Some(place + 1).filter(|next| *next < steps.len()));
-            let with = |more: &usize| model(&[&accepted[..], &[*more]].concat());
-            may_be = [model(&accepted)].into_iter().chain(open.iter().map(with)).collect();
+            let with = |base: &Vec<usize>, more: &usize| [&base[..], &[*more]].concat();
+            let more = |bases: &[Vec<usize>], all: &[usize]| -> Vec<_> {
+                bases.iter().flat_map(|base| all.iter().map(move |one| with(base, one))).collect()
+            };
+            if opened_anew(place) {
+                // For who opens the file, what was written counts, synced or not.
+                bases.extend(more(&bases, &refused));
+                refused.clear();
+            }
+            let next = Some(place + 1).filter(|next| *next < steps.len());
+            let open: Vec<_> = refused.iter().copied().chain(next).collect();
+            may_be = bases.iter().chain(&more(&bases, &open)).map(|steps| model(steps)).collect();
         } else {
             disk.entry(&call.file).or_default().see(&call.did);
         }

@@ -62,12 +62,14 @@ fn a_log_that_ends_anywhere_holds_what_was_acknowledged() {
 
     let copy = folder.path().join("copy.sqlite");
     let (mut opened, mut kept) = (0, 0);
-    for frame in 0..=(log.len() - HEADER) / FRAME {
+    let last = (log.len() - HEADER) / FRAME;
+    for frame in 0..=last {
         let border = HEADER + frame * FRAME;
         for (n, torn) in [0, 1, 24, 24 + 512, 24 + 2048, FRAME - 1].into_iter().enumerate() {
             for (m, end) in [End::Gone, End::Zeroed, End::Garbage, End::Flipped].into_iter().enumerate() {
                 let cut = border + torn;
-                let chosen = (frame + n) % 4 == m && (torn == 0 || frame % 6 == n);
+                let chosen = (frame + n) % 4 == m
+                    && (frame % 6 == n || (torn == 0 && (frame % 3 == 0 || frame == last)));
                 if cut > log.len() || (frame == 0 && matches!(end, End::Flipped)) || !(long() || chosen) {
                     continue;
                 }
@@ -86,6 +88,6 @@ fn a_log_that_ends_anywhere_holds_what_was_acknowledged() {
             }
         }
     }
-    println!("{opened} power cuts in a log of {} frames", log.len() / FRAME);
-    assert!(opened > 100 && kept == steps.len());
+    println!("{opened} power cuts in a log of {} frames", last);
+    assert!(opened > 60 && kept == steps.len());
 }

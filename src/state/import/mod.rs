@@ -176,16 +176,25 @@ impl<'a> Import<'a> {
             }
         }
         let view = self.view()?;
+        let mut new: Vec<Profile> = Vec::new();
         for (place, profile) in read.into_iter().enumerate() {
             if twice.contains(&place) {
                 report.left(profile.id.0, "stands here under two names; remove one of them");
             } else if find(&view, &profile.id, self.family).is_some() {
                 report.kept.push(profile.id.0.into());
             } else {
-                match self.store.put_profile(&profile)? {
-                    Put::Added => report.profiles.push(profile.id.0.into()),
-                    Put::Replaced => report.kept.push(profile.id.0.into()),
-                }
+                new.push(profile);
+            }
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        // All at once: with a part of them stored, first use would be over.
+        let stored = self.store.put_profiles(&new)?;
+        for (profile, put) in new.into_iter().zip(stored) {
+            match put {
+                Put::Added => report.profiles.push(profile.id.0.into()),
+                Put::Replaced => report.kept.push(profile.id.0.into()),
             }
         }
         Ok(())

@@ -150,23 +150,19 @@ impl Store for SqliteStore {
     }
 
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
-        self.run(|inner| {
-            let put = inner.in_transaction(|inner| {
-                let there = inner.snapshot.profiles.find(&profile.id).is_some();
-                write::profile(&inner.db, profile)?;
-                Ok(if there { Put::Replaced } else { Put::Added })
-            })?;
-            inner.seen = None;
-            Ok(put)
-        })
+        self.run(|inner| inner.change_profiles(|inner| put(inner, profile)))
+    }
+
+    fn put_profiles(&self, profiles: &[Profile]) -> Result<Vec<Put>, StoreError> {
+        let all = |inner: &mut Inner| profiles.iter().map(|profile| put(inner, profile)).collect();
+        self.run(|inner| inner.change_profiles(all))
     }
 
     fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
         self.run(|inner| {
-            let removed = inner.in_transaction(|inner| {
+            let removed = inner.change_profiles(|inner| {
                 inner.db.prepare_cached("DELETE FROM profile WHERE id = ?1")?.execute([id.0.as_str()])
             })?;
-            inner.seen = None;
             Ok(removed > 0)
         })
     }
@@ -194,6 +190,12 @@ impl Store for SqliteStore {
             inner.write_last_used(inner.patience, Durability::Full)
         })
     }
+}
+
+fn put(inner: &Inner, profile: &Profile) -> Result<Put, Error> {
+    let there = inner.snapshot.profiles.find(&profile.id).is_some();
+    write::profile(&inner.db, profile)?;
+    Ok(if there { Put::Replaced } else { Put::Added })
 }
 
 impl Drop for SqliteStore {
