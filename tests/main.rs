@@ -23,6 +23,7 @@ mod docs;
 mod examples;
 mod explain;
 mod formatter;
+mod fuzz_regressions;
 mod grammar;
 #[cfg(feature = "tokio")]
 mod host;

@@ -17,4 +17,5 @@ pub fn with_snapshots<T>(folder: &str, check: impl FnOnce() -> T) -> T {
 }
 
 pub mod lab;
+pub mod plan;
 pub mod rules;

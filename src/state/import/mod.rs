@@ -210,6 +210,10 @@ impl<'a> Import<'a> {
                 continue;
             };
             let Some(usage) = usage::read(value, &at, self.now, report) else { continue };
+            // Nothing was understood: to store that would be a change at every import.
+            if usage == super::model::Usage::default() {
+                continue;
+            }
             let profile = view.profile(&there);
             if profile.is_some_and(|profile| *profile.usage != super::model::Usage::default()) {
                 report.kept.push(format!("{id} (usage)"));

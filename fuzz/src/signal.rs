@@ -1,0 +1,11 @@
+//! `crate::signal` for the included sources: the public part, and what only the crate sees.
+
+#[path = "../../src/signal/mask.rs"]
+mod mask;
+#[allow(dead_code, reason = "only unescaping is used of it")]
+#[path = "../../src/signal/string.rs"]
+mod string;
+
+pub(crate) use mask::mask;
+pub use pointsman::signal::*;
+pub(crate) use string::unescape_into;

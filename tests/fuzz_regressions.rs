@@ -1,0 +1,29 @@
+//! What fuzzing found, each with the least input that showed it.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail so")]
+
+use std::fs;
+
+use pointsman::{
+    state::{import::import, memory::MemoryStore, store::Store, view::ViewQuery},
+    time::Timestamp,
+};
+
+/// Usage of which nothing was understood was stored as fresh usage at every import.
+#[test]
+fn a_second_import_of_odd_usage_changes_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("agents/main/agent");
+    fs::create_dir_all(&folder).unwrap();
+    let text =
+        r#"{"profiles":{"a:b":{"type":"api_key","provider":"a","key":"k"}},"usageStats":{"a:b":{"odd":1}}}"#;
+    fs::write(folder.join("auth-profiles.json"), text).unwrap();
+    let (store, now) = (MemoryStore::new(), Timestamp::from_millis(1_800_000_000_000));
+    let revision = || store.view(&ViewQuery::default(), now).unwrap().revision;
+    let report = import(root.path(), "main", &store, &|a, b| a == b, now).unwrap();
+    assert_eq!(report.files[0].not_understood[0].at, "usageStats.a:b.odd");
+    assert!(report.files[0].usage.is_empty());
+    let first = revision();
+    import(root.path(), "main", &store, &|a, b| a == b, now).unwrap();
+    assert_eq!(revision(), first);
+}
