@@ -267,3 +267,46 @@ fn without_a_state_file_looking_makes_none() {
     run(dir.path(), &["profiles", "list"], "").fine();
     assert!(!dir.path().join("state.sqlite").exists());
 }
+
+/// Whatever the umask: the folder that is made is its owner's, and so are the file and its journal. A file
+/// that others could open is closed to them, and both are said.
+#[cfg(unix)]
+#[test]
+fn j6_only_the_owner_can_open_the_state() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+    let folder = tempfile::tempdir().unwrap();
+    let run = |umask: &str, args: &str| {
+        let binary = env!("CARGO_BIN_EXE_pointsman");
+        let output = Command::new("sh")
+            .args(["-c", &format!("umask {umask}; exec {binary} {args}")])
+            .env_clear()
+            .env("HOME", folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let below = folder.path().join(".local/state/pointsman");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert!(!run("000", "profiles add openai:x env:HOME").contains("others"));
+    let state = below.join("main.sqlite");
+    assert_eq!((mode(&below), mode(&state)), (0o700, 0o600));
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o644)).unwrap();
+    for look in ["status", "profiles list"] {
+        let said = run("022", look);
+        assert_eq!(said.matches("others can open").count(), 1, "{look}: {said}");
+        assert!(said.contains("(mode 644); `chmod 600` ends that"), "{look}: {said}");
+    }
+    assert_eq!(mode(&state), 0o644, "who only looks changes nothing");
+    for beside in ["main.sqlite-wal", "main.sqlite-shm"] {
+        let path = below.join(beside);
+        if path.exists() {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+    }
+    assert!(run("000", "profiles add openai:y env:HOME").contains("nobody else can now"));
+    for entry in fs::read_dir(&below).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}

@@ -72,7 +72,7 @@ pub(super) fn run(
     let table = Arc::new(rulebook::load_with(global, &scenario.config, &env, world)?);
     let (store, start): (Box<dyn Store>, _) = match &args.state {
         Some(path) => {
-            let store = statefile::open(path)?;
+            let store = statefile::open(path, world)?;
             let start = scenario.starts(Some(&store), world.now()).map_err(Failure::State)?;
             (Box::new(store), start)
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{failure::Failure, format::ViewFormat, world::World};
+use super::{escape::Shown, failure::Failure, format::ViewFormat, world::World};
 use crate::{
     host::simulate::latest,
     state::{
@@ -65,7 +65,7 @@ impl StateArgs {
 
     /// Opens the file for changes, and makes it and its folder when there is none.
     pub(super) fn open(&self, world: &World) -> Result<SqliteStore, Failure> {
-        open(&self.path(world)?)
+        open(&self.path(world)?, world)
     }
 
     /// Opens the file for reading, if there is one.
@@ -74,6 +74,7 @@ impl StateArgs {
         if !path.exists() {
             return Ok(None);
         }
+        warn(&path, world);
         Ok(Some(SqliteStore::open_read_only(&path)?))
     }
 
@@ -94,6 +95,7 @@ impl StateArgs {
         if !path.exists() {
             return Ok(Seen { path, there: false, now, view: View::default(), sessions: Vec::new() });
         }
+        warn(&path, world);
         let store = SqliteStore::open_read_only(&path)?;
         let latest = latest(&store)?.unwrap_or(now);
         if latest > now.after(SKEW) {
@@ -121,9 +123,51 @@ pub(super) struct Seen {
 }
 
 /// Opens a state file for changes, and makes it and its folder when there is none.
-pub(super) fn open(path: &Path) -> Result<SqliteStore, Failure> {
+pub(super) fn open(path: &Path, world: &World) -> Result<SqliteStore, Failure> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
+        private(folder).map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
     }
-    SqliteStore::open(path).map_err(Failure::State)
+    let open = exposed(path);
+    let store = SqliteStore::open(path).map_err(Failure::State)?;
+    if let Some(mode) = open {
+        let (path, now) = (path.to_string_lossy(), exposed(path));
+        let now =
+            now.map_or("nobody else can now".to_owned(), |mode| format!("they still can (mode {mode:o})"));
+        world.say(&format!("note: others could open `{}` (mode {mode:o}); {now}", Shown(&path)));
+    }
+    Ok(store)
+}
+
+/// Makes a folder, and those above it, that nobody else can look into; one that is there stays as it is.
+fn private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Says, once, that others can open a state file which is only looked at.
+fn warn(path: &Path, world: &World) {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    if let Some(mode) = exposed(path) {
+        SAID.call_once(|| {
+            let path = path.to_string_lossy();
+            let path = Shown(&path);
+            world.say(&format!("note: others can open `{path}` (mode {mode:o}); `chmod 600` ends that"));
+        });
+    }
+}
+
+/// The mode of a file that others than its owner can open.
+#[cfg(unix)]
+fn exposed(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
+}
+
+#[cfg(not(unix))]
+const fn exposed(_: &Path) -> Option<u32> {
+    None
 }

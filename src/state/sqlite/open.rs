@@ -135,7 +135,12 @@ fn create(path: &Path) -> Result<(), StoreError> {
             let mode = fs::metadata(path).map_err(|error| missing(path, &error))?.permissions().mode();
             if mode & 0o077 != 0 {
                 // Only its owner can tighten it; for anyone else the file opens or does not.
-                drop(fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700)));
+                // Its journal took over the mode that the file had.
+                for end in ["", "-wal", "-shm"] {
+                    let mut beside = path.as_os_str().to_owned();
+                    beside.push(end);
+                    drop(fs::set_permissions(beside, fs::Permissions::from_mode(mode & 0o600)));
+                }
             }
             Ok(())
         }
