@@ -50,7 +50,7 @@ pub fn normal(text: &str) -> String {
 /// The best set of required literals, each of at least [`MIN_LITERAL`] bytes.
 pub(super) fn required(hir: &Hir) -> Option<Vec<String>> {
     let found = analyse(hir);
-    let best = better(found.exact, found.required)?;
+    let best = better(found.exact.as_ref(), found.required.as_ref())?;
     Some(best.into_iter().collect())
 }
 
@@ -86,7 +86,7 @@ fn analyse(hir: &Hir) -> Found {
                 },
                 (0, _) => nothing(),
                 (1, Some(1)) => sub,
-                _ => Found { exact: None, required: better(sub.exact, sub.required) },
+                _ => Found { exact: None, required: better(sub.exact.as_ref(), sub.required.as_ref()) },
             }
         }
         HirKind::Concat(parts) => concat(parts),
@@ -95,7 +95,7 @@ fn analyse(hir: &Hir) -> Found {
             let mut exact = Some(Set::new());
             let mut required = Some(Set::new());
             for found in all {
-                required = union(required, better(found.exact.clone(), found.required));
+                required = union(required, better(found.exact.as_ref(), found.required.as_ref()));
                 exact = union(exact, found.exact);
             }
             Found { exact, required }
@@ -114,7 +114,7 @@ fn literal(text: &str) -> Found {
         return exactly([normal(whole)]);
     }
     let longest = pieces.into_iter().max_by_key(|p| p.len()).unwrap_or("");
-    Found { exact: None, required: better(Some(Set::from([normal(longest)])), None) }
+    Found { exact: None, required: better(Some(&Set::from([normal(longest)])), None) }
 }
 
 /// A letter beyond ASCII that folding surely keeps.
@@ -146,7 +146,7 @@ fn concat(parts: &[Hir]) -> Found {
             }
             exact => {
                 whole = false;
-                best = better(better(Some(std::mem::take(&mut run)), best), found.required);
+                best = better(better(Some(&run), best.as_ref()).as_ref(), found.required.as_ref());
                 run = exact.filter(|e| e.len() <= MAX_SET).unwrap_or_else(|| Set::from([String::new()]));
             }
         }
@@ -154,7 +154,7 @@ fn concat(parts: &[Hir]) -> Found {
     if whole {
         Found { exact: Some(run), required: best }
     } else {
-        Found { exact: None, required: better(Some(run), best) }
+        Found { exact: None, required: better(Some(&run), best.as_ref()) }
     }
 }
 
@@ -169,10 +169,9 @@ fn union(a: Option<Set>, b: Option<Set>) -> Option<Set> {
 }
 
 /// The set whose shortest literal is longer; neither when both have one too short.
-fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
-    let worth = |set: &Set| set.iter().map(|l| l.trim().len()).min().unwrap_or(0).min(12);
-    let usable = |set: Option<Set>| set.as_ref().map(tidy).filter(|s| worth(s) >= MIN_LITERAL);
-    match (usable(a), usable(b)) {
+fn better(a: Option<&Set>, b: Option<&Set>) -> Option<Set> {
+    let worth = |set: &Set| set.iter().map(String::len).min().unwrap_or(0).min(12);
+    match (a.and_then(tidy), b.and_then(tidy)) {
         (Some(a), Some(b)) if worth(&b) > worth(&a) => Some(b),
         (Some(a), _) => Some(a),
         (None, b) => b,
@@ -181,7 +180,8 @@ fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
 
 /// Folding makes one blank of a run of white space but not of `_` and `-`, and may trim a text: so
 /// only what stands between runs is certain. An alternative that contains another says nothing more.
-fn tidy(set: &Set) -> Set {
+/// `None` when one is too short to look for.
+fn tidy(set: &Set) -> Option<Set> {
     let certain = |text: &String| {
         // Looking first is much cheaper than splitting, and hardly any text has such a run.
         if !text.as_bytes().windows(2).any(|pair| pair == b"  ") {
@@ -191,8 +191,14 @@ fn tidy(set: &Set) -> Set {
         longest.unwrap_or("").to_owned()
     };
     let set: Set = set.iter().map(certain).collect();
-    if set.len() < 2 {
-        return set;
+    if set.iter().any(|literal| literal.len() < MIN_LITERAL) || set.is_empty() {
+        return None;
     }
-    set.iter().filter(|l| !set.iter().any(|o| o != *l && l.contains(o.as_str()))).cloned().collect()
+    if set.len() == 1 {
+        return Some(set);
+    }
+    let holds_other = |literal: &String| {
+        set.iter().any(|other| other.len() < literal.len() && literal.contains(other.as_str()))
+    };
+    Some(set.iter().filter(|literal| !holds_other(literal)).cloned().collect())
 }

@@ -118,13 +118,13 @@ impl Lift<'_> {
         }
         self.keep(frame, &range);
         let level = level(job, depth);
-        let number = text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        let number = || text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         match frame.key {
-            Key::Code if number => {
+            Key::Code if number() => {
                 self.number(text, level);
                 self.scratch.push(Found { find: Find::Code, depth: level, range, job: index });
             }
-            Key::Type if number => {
+            Key::Type if number() => {
                 self.scratch.push(Found { find: Find::Type, depth: level, range, job: index });
             }
             Key::Status => self.number(text, level),
@@ -197,7 +197,7 @@ impl Lift<'_> {
                     self.scratch.push(find(Find::Type, range));
                 }
             },
-            Key::Name if !(is_token(raw) && (raw.ends_with("Error") || raw.ends_with("Exception"))) => {}
+            Key::Name if !((raw.ends_with("Error") || raw.ends_with("Exception")) && is_token(raw)) => {}
             Key::Type | Key::Name => {
                 let range = self.decode(range, escaped);
                 self.scratch.push(find(Find::Type, range));
@@ -221,9 +221,23 @@ fn level(job: &Job, depth: usize) -> u8 {
     job.depth.saturating_add(u8::try_from(depth).unwrap_or(u8::MAX))
 }
 
-/// A byte of a number or a bare word.
+/// Whether a byte belongs to a number or a bare word.
+const WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        #[expect(clippy::cast_possible_truncation, clippy::indexing_slicing, reason = "byte is below 256")]
+        {
+            word[byte] =
+                (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'_' | b'-' | b'+' | b'.');
+        }
+        byte += 1;
+    }
+    word
+};
+
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'.')
+    WORD.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// One word, as codes are: `invalid_grant`, `API_KEY_INVALID`, `rateLimitExceeded`.

@@ -15,7 +15,7 @@ pub(super) struct Quoted {
 pub(super) fn quoted(bytes: &[u8], start: usize, quote: u8) -> Quoted {
     let mut at = start;
     let mut escaped = false;
-    while let Some(next) = bytes.get(at..).and_then(|rest| memchr2(quote, b'\\', rest)) {
+    while let Some(next) = bytes.get(at..).and_then(|rest| quote_or_escape(quote, rest)) {
         at += next;
         if bytes.get(at) == Some(&b'\\') {
             escaped = true;
@@ -27,6 +27,27 @@ pub(super) fn quoted(bytes: &[u8], start: usize, quote: u8) -> Quoted {
         }
     }
     Quoted { end: bytes.len(), next: bytes.len(), escaped }
+}
+
+/// Where the next quote or backslash stands. Most strings are shorter than what a search by wide
+/// registers takes to begin.
+#[inline]
+fn quote_or_escape(quote: u8, rest: &[u8]) -> Option<usize> {
+    const NEAR: usize = 2;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The high bit of each byte that is zero, and perhaps of some above it.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & (0x80 * ONES);
+    let (words, _) = rest.as_chunks::<8>();
+    let mut at = 0;
+    for word in words.iter().take(NEAR) {
+        let word = u64::from_le_bytes(*word);
+        let found = zero(word ^ (ONES * u64::from(quote))) | zero(word ^ (ONES * u64::from(b'\\')));
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr2(quote, b'\\', rest.get(at..)?).map(|further| at + further)
 }
 
 /// Whether a `,`, `:`, a closing bracket or the end comes next.
