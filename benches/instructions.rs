@@ -10,7 +10,6 @@
     clippy::panic,
     reason = "a bench prints, and may fail so"
 )]
-#![expect(clippy::disallowed_methods, reason = "a bench starts processes")]
 
 use std::{
     fmt::Write as _,
@@ -40,8 +39,11 @@ const POINTSMAN: &str = env!("CARGO_BIN_EXE_pointsman");
 /// So much more than the baseline, in per cent, is a failure.
 const MOST: f64 = 5.0;
 
+/// A name, rounds, and what is done in so many of them.
+type Scenario = (&'static str, u32, fn(u32));
+
 /// What is counted inside a process, and how often it is done there.
-const SCENARIOS: [(&str, u32, fn(u32)); 7] = [
+const SCENARIOS: [Scenario; 7] = [
     ("verdict: typical error", 1_000, |rounds| classify(&[errors::typical()], rounds)),
     ("verdict: all of the corpus", 5, |rounds| classify(&errors::CORPUS, rounds)),
     ("verdict: 8 KiB of HTML", 100, |rounds| classify(&[errors::page(8 << 10)], rounds)),

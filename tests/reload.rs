@@ -52,7 +52,7 @@ fn l2_a_hosts_own_values_are_no_reason_to_refuse_rules() {
     for rules in [Rules::shipped(config.clone()).unwrap(), Rules::from_path(folder.path(), config).unwrap()] {
         let table = rules.current();
         let billing = table.backoff_named("billing").unwrap();
-        assert_eq!(table.backoff_step(billing, 1, None), Duration::from_secs(2 * 60 * 60));
+        assert_eq!(table.backoff_step(billing, 1, None), Duration::from_hours(2));
     }
 }
 

@@ -88,6 +88,6 @@ fn a_log_that_ends_anywhere_holds_what_was_acknowledged() {
             }
         }
     }
-    println!("{opened} power cuts in a log of {} frames", last);
+    println!("{opened} power cuts in a log of {last} frames");
     assert!(opened > 60 && kept == steps.len());
 }

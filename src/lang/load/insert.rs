@@ -276,8 +276,7 @@ impl<'a> Loader<'a> {
             ReadError::Folder => loading::FOLDER,
             ReadError::TooLarge => loading::TOO_LARGE,
             ReadError::Outside => loading::OUTSIDE_ROOT,
-            ReadError::Special => loading::UNREADABLE,
-            ReadError::Other(_) => loading::UNREADABLE,
+            ReadError::Special | ReadError::Other(_) => loading::UNREADABLE,
         };
         let help = match &error {
             ReadError::Missing => {

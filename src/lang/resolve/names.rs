@@ -91,7 +91,7 @@ impl Unsure {
 #[must_use]
 pub fn unknown(code: Code, kind: &str, name: &Name, table: &Table) -> Diagnostic {
     let near = table.hints.nearest(&name.node, table.names());
-    let help = near.map(|near| format!("did you mean `{near}`?")).unwrap_or_else(|| {
+    let declare = || {
         let known: Vec<&str> = table.names().take(8).collect();
         if known.is_empty() {
             format!("declare it: there is no {kind} yet")
@@ -100,7 +100,8 @@ pub fn unknown(code: Code, kind: &str, name: &Name, table: &Table) -> Diagnostic
         } else {
             "declare it, or name one that exists".to_owned()
         }
-    });
+    };
+    let help = near.map_or_else(declare, |near| format!("did you mean `{near}`?"));
     Diagnostic::new(code, name.span, format!("there is no {kind} called `{}`", name.node))
         .here("unknown")
         .help(help)
