@@ -56,7 +56,12 @@ fn in_overlay(shop: &mut Workshop, at: usize) -> Edited {
     };
     let settings: Vec<String> = shop.set.settings.iter().map(|s| s.name.to_string()).collect();
     let setting = shop.pick(&settings);
-    let value = if setting.ends_with("rotations") { "2" } else { "20m" };
+    let value = match setting.as_str() {
+        count if count.ends_with("rotations") => "2",
+        // A cap is above every start.
+        cap if cap.ends_with("_cap") => "30h",
+        _ => "20m",
+    };
     let example = format!("  example message \"{message}\"\n");
     let rule = format!("rule mine -> {bucket} when text has \"{phrase}\"\n{example}");
     let text = match at {
@@ -205,11 +210,23 @@ fn extended(shop: &mut Workshop) -> Edited {
     silent(format!("`{phrase}` beside `{}`", beside.text), shop.with(beside.span, &both))
 }
 
-/// A rule that no test asks for, dropped.
+/// A rule that no test asks for and no other rule counts on, dropped.
 fn dropped(shop: &mut Workshop) -> Edited {
     let names: Vec<String> = shop.set.rules.iter().map(|rule| rule.name.to_string()).collect();
     let all: String = shop.texts().values().map(String::as_str).collect();
-    let free: Vec<String> = names.into_iter().filter(|name| !all.contains(&format!("by {name}"))).collect();
+    // What stands above another rule's counterexample decides it in that rule's place.
+    let table = Table::compile(shop.set.clone(), &NoSettings).unwrap();
+    let mut scratch = Scratch::default();
+    let counted_on: Vec<String> = shop
+        .set
+        .rules
+        .iter()
+        .flat_map(|rule| rule.examples.iter().filter(|example| example.counter))
+        .filter_map(|example| table.classify(&verify::signal(&example.case), &mut scratch).rule)
+        .map(|rule| table.rule(rule).name.to_string())
+        .collect();
+    let is_free = |name: &String| !all.contains(&format!("by {name}")) && !counted_on.contains(name);
+    let free: Vec<String> = names.into_iter().filter(is_free).collect();
     let name = shop.pick(&free);
     silent(format!("drop rule {name}"), overlay(&format!("use default\ndrop rule {name}\n")))
 }

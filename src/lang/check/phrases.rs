@@ -169,14 +169,22 @@ pub fn has_words(long: &str, short: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     let starts = is_word(short.chars().next());
     let ends = is_word(short.chars().next_back());
-    !short.is_empty()
-        && short.len() <= long.len()
-        && long.match_indices(short).any(|(at, _)| {
-            let before = long.get(..at).and_then(|s| s.chars().next_back());
-            let after = long.get(at + short.len()..).and_then(|s| s.chars().next());
-            // At the ends of `long` its own edges see to it, when they are words where `short` is.
-            (!starts || !is_word(before)) && (!ends || !is_word(after))
-        })
+    let mut from = 0;
+    // `memmem` needs no preparation for short texts, as nearly all phrases are.
+    while let Some(rest) = long.as_bytes().get(from..)
+        && let Some(found) = memchr::memmem::find(rest, short.as_bytes())
+        && !short.is_empty()
+    {
+        let at = from + found;
+        let before = long.get(..at).and_then(|s| s.chars().next_back());
+        let after = long.get(at + short.len()..).and_then(|s| s.chars().next());
+        // At the ends of `long` its own edges see to it, when they are words where `short` is.
+        if (!starts || !is_word(before)) && (!ends || !is_word(after)) {
+            return true;
+        }
+        from = at + 1;
+    }
+    false
 }
 
 #[cfg(test)]
