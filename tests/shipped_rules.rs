@@ -11,7 +11,7 @@ use std::{
 use pointsman::{
     classify::Scratch,
     lang::{
-        load,
+        load, shipped,
         tree::{Cond, Op, Phrases, RuleId, Ruleset},
     },
     signal::Signal,
@@ -277,5 +277,25 @@ fn verdicts_of_the_corpora() {
             text
         });
         with_snapshots("corpus", || insta::assert_snapshot!(corpus, text));
+    }
+}
+
+/// An operator who asks for the coverage of rules above the shipped ones sees what the shipped ones are
+/// worth.
+#[test]
+fn most_list_entries_are_reached_by_a_case() {
+    let table = Table::compile(load::shipped().unwrap().0, &NoSettings).unwrap();
+    let reached = pointsman::verify::coverage(&table).unwrap();
+    assert_eq!(reached.rules.percent(), "100");
+    assert!(reached.entries.hundredths() >= 6_000, "{} %", reached.entries.percent());
+}
+
+/// Files below `cases/` hold tests alone: who only judges passes them over.
+#[test]
+fn files_of_cases_hold_nothing_else() {
+    for (path, text) in shipped::FILES.iter().filter(|(path, _)| path.starts_with(shipped::CASES)) {
+        let heads = text.lines().filter(|line| !line.is_empty() && !line.starts_with([' ', '#', '}']));
+        assert!(heads.clone().count() > 1, "{path} holds no test");
+        assert!(heads.clone().all(|head| head == "language 1" || head.starts_with("test \"")), "{path}");
     }
 }

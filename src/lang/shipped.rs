@@ -8,6 +8,10 @@ macro_rules! files {
 
 /// Path below `rules/`, and text.
 pub const FILES: &[(&str, &str)] = files![
+    "cases/account.rules",
+    "cases/limits.rules",
+    "cases/requests.rules",
+    "cases/service.rules",
     "classify/by_status.rules",
     "classify/checks.rules",
     "classify/codes.rules",
@@ -33,6 +37,9 @@ pub const FILES: &[(&str, &str)] = files![
     "providers/others.rules",
     "providers/routers.rules",
 ];
+
+/// Below it are shipped files that hold nothing but tests: who only judges passes them over.
+pub const CASES: &str = "cases/";
 
 /// The file behind `use NAME`: `default` is the shipped list, other names are presets.
 #[must_use]

@@ -195,6 +195,9 @@ impl<'a> Loader<'a> {
             );
             return;
         }
+        if self.program.lean && place.0 && place.1.starts_with(shipped::CASES) {
+            return;
+        }
         self.program.with_default |= place.0 && place.1 == "main.rules";
         self.file(place, Some(at));
     }
