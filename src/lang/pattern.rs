@@ -102,6 +102,7 @@ fn cause(kind: &ast::ErrorKind) -> String {
         Kind::GroupUnclosed => "a group is opened with `(` and not closed",
         Kind::GroupUnopened => "`)` closes no group",
         Kind::GroupNameDuplicate { .. } => "two groups have the same name",
+        Kind::GroupNameUnexpectedEof => "the name of a group is not closed with `>`",
         Kind::EscapeUnrecognized => "no escape is written like this",
         Kind::EscapeUnexpectedEof => "it ends with a backslash",
         Kind::NestLimitExceeded(_) => "its groups are nested too deeply",
