@@ -351,6 +351,22 @@ fn a_file_that_was_removed_or_replaced_while_open_is_no_place_to_write() {
     assert_eq!(usage(&store.apply(&fact, now()).unwrap().view, "openai:a").error_count, 1, "put back");
 }
 
+/// Others would begin a new log beside ours, and what we write would never meet what they write.
+#[test]
+fn a_file_whose_log_was_removed_while_open_is_no_place_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_with_profile(folder.path());
+    let store = SqliteStore::open(&path).unwrap();
+    let fact = batch("s", vec![limited("openai:a", "m", now())]);
+    store.apply(&fact, now()).unwrap();
+    std::fs::remove_file(folder.path().join("agent.sqlite-wal")).unwrap();
+    let error = store.apply(&fact, now()).unwrap_err();
+    assert!(matches!(error, StoreError::Gone { .. }), "{error:?}");
+    drop(store);
+    let store = SqliteStore::open(&path).unwrap();
+    assert_eq!(usage(&look(&store, "s"), "openai:a").error_count, 1, "what was acknowledged is in the file");
+}
+
 #[test]
 fn a_missing_folder_and_a_folder_as_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -438,6 +454,12 @@ fn a_file_that_may_not_be_written_is_read_only() {
         return;
     };
     assert!(lines.concat().contains("is read-only"), "{lines:?}");
+    assert_eq!(run("open read-only").unwrap(), ["1 profiles"]);
+
+    // The file may be written, but its folder not: there is no place for the log.
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    let lines = run("open").unwrap();
+    assert!(lines.concat().contains("and its folder"), "{lines:?}");
     assert_eq!(run("open read-only").unwrap(), ["1 profiles"]);
 }
 

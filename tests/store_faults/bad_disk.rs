@@ -300,9 +300,10 @@ impl OnDisk {
                 Left::Nothing | Left::OnlyLog | Left::OnlyFile => {}
                 Left::TornLast => match data {
                     Some(data) if n + 1 == last => {
-                        let mut data = data.to_vec();
-                        let half = data.len() / 2;
-                        data[half..].fill(0xa5);
+                        // Where the same is written once more, nothing can be torn.
+                        let same = |n: usize| file.get(at + n) == data.get(n);
+                        let torn = |n: usize| if n < data.len() / 2 || same(n) { data[n] } else { 0xa5 };
+                        let data: Vec<_> = (0..data.len()).map(torn).collect();
                         put(&mut file, *at, Some(&data));
                     }
                     data => put(&mut file, *at, data),

@@ -289,7 +289,9 @@ fn each_turn_is_answered_though_the_file_is_overwritten() {
         host.at(START.after(90 * MINUTE * u32::try_from(turn).unwrap()));
         refused += host.turn(turn);
     }
-    println!("{refused} {} {:?}", host.failures(), host.engine.flush());
+    assert!(refused > 0);
+    drop(host);
+    assert!(matches!(brief(&path), Err(StoreError::Corrupt { .. })), "and nobody takes it for a state file");
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn e11_a_clock_that_jumps_back_meanwhile_leaves_nobody_blocked() {
 fn a_file_that_is_held_keeps_nobody_waiting_twice() {
     let folder = tempfile::tempdir().unwrap();
     let path = super::file_with_profile(folder.path());
-    let patience = Duration::from_millis(200);
+    let patience = Duration::from_millis(400);
     let host = Resilient::new(Arc::new(SqliteStore::open_patiently(&path, patience).unwrap()));
     look(&host, START);
     let holder = Connection::open(&path).unwrap();

@@ -42,6 +42,8 @@ pub(super) struct Inner {
     impatient: bool,
     /// A sync failed, or may have before the file was opened: the log may have a hole.
     doubtful: bool,
+    /// Transactions are not synced at present.
+    lazy: bool,
     pub snapshot: Snapshot,
     /// `PRAGMA data_version` that the snapshot belongs to; none: nothing read yet.
     pub seen: Option<i64>,
@@ -56,7 +58,18 @@ impl Inner {
     pub fn new(db: Connection, place: Place, patience: Duration) -> Self {
         let (snapshot, used) = (Snapshot::default(), BTreeMap::new());
         let doubtful = !log::is_empty(&db);
-        Self { db, place, patience, impatient: false, doubtful, snapshot, seen: None, used, used_since: None }
+        Self {
+            db,
+            place,
+            patience,
+            impatient: false,
+            doubtful,
+            lazy: false,
+            snapshot,
+            seen: None,
+            used,
+            used_since: None,
+        }
     }
 
     /// The session, if the cache holds it and is fresh, and the clock guard has nothing to do.
@@ -171,15 +184,30 @@ impl Inner {
         Ok(View { profiles: plan.profiles, cuts: plan.cuts, ..self.snapshot.view(session) })
     }
 
-    /// Runs `work` on fresh rows inside an immediate transaction, with what `last_used` waits.
+    /// Runs `work` on fresh rows inside an immediate transaction, with what `last_used` waits. It is on
+    /// the disk when this returns.
     pub fn in_transaction<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        self.be_durable()?;
+        self.transaction(work)
+    }
+
+    fn be_durable(&mut self) -> Result<(), Error> {
+        if self.lazy {
+            self.db.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000")?;
+            self.lazy = false;
+        }
+        Ok(())
+    }
+
+    fn transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
         if !self.place.holds() {
             return Err(Changed::Gone.into());
         }
         self.begin()?;
+        self.place.see_log(|| log::path(&self.db));
         let done = self.fresh_and(work).and_then(|done| {
             self.db.prepare_cached("COMMIT")?.execute([])?;
             Ok(done)
@@ -308,9 +336,11 @@ impl Inner {
     /// Like [`Self::in_transaction`], for what nobody waits for: it may be lost with the power. The log
     /// is left as it is, for to move it into the file takes a sync, whose failure nobody would hear of.
     pub fn lazily<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        self.lazy = true;
         self.db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0")?;
-        let done = self.in_transaction(work);
-        self.db.execute_batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000")?;
+        let done = self.transaction(work);
+        // Where this fails, the next change tries again before it begins.
+        drop(self.be_durable());
         done
     }
 }

@@ -17,7 +17,8 @@ use crate::state::secret::Zeroizing;
 /// Bytes that are read and written at once.
 const PART: usize = 64 * 1024;
 
-fn path(db: &Connection) -> Option<PathBuf> {
+/// Where the log lies.
+pub(super) fn path(db: &Connection) -> Option<PathBuf> {
     Some(PathBuf::from(format!("{}-wal", db.path()?)))
 }
 

@@ -23,22 +23,31 @@ pub(super) fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Where an open file lies, to notice that it no longer does.
+/// Where an open file and its log lie, to notice that they no longer do.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
     file: Option<FileId>,
+    log: Option<(PathBuf, FileId)>,
 }
 
 impl Place {
     /// Of the file that was just opened.
     pub fn of(path: &Path) -> Self {
-        Self { path: path.to_owned(), file: file_id(path) }
+        Self { path: path.to_owned(), file: file_id(path), log: None }
     }
 
-    /// Whether the file still lies there; where that cannot be told, it does.
+    /// Takes down where the log lies: it stays the same as long as the file is open.
+    pub fn see_log(&mut self, log: impl FnOnce() -> Option<PathBuf>) {
+        if self.log.is_none() {
+            self.log = log().and_then(|log| file_id(&log).map(|id| (log, id)));
+        }
+    }
+
+    /// Whether both still lie there; where that cannot be told, they do.
     pub fn holds(&self) -> bool {
-        self.file.is_none() || self.file == file_id(&self.path)
+        (self.file.is_none() || self.file == file_id(&self.path))
+            && self.log.as_ref().is_none_or(|(log, id)| file_id(log) == Some(*id))
     }
 }
 
