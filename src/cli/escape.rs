@@ -7,6 +7,8 @@ use std::{
     io,
 };
 
+use crate::signal::is_hazard;
+
 /// Shows a text on one line: control characters, line breaks, and invisible or direction-changing
 /// characters come out escaped (`\n`, `\u{1b}`).
 pub(super) struct Shown<'a>(pub(super) &'a str);
@@ -85,14 +87,6 @@ pub(super) fn harmless_json(json: &str) -> Cow<'_, str> {
 pub(super) fn write_json(out: &mut dyn io::Write, value: &impl serde::Serialize) -> io::Result<()> {
     let json = serde_json::to_string(value)?;
     writeln!(out, "{}", harmless_json(&json))
-}
-
-/// Whether a character can do more to a terminal than take its place.
-fn is_hazard(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Texts of providers, made fit for logs: short, one line, without control characters and credentials
-//! (J1, J6).
+//! Texts of providers, made fit for logs: short, one line, without credentials and without characters
+//! that a terminal obeys or that turn a line around (J1, J6).
 
-use crate::signal::{Signal, mask};
+use crate::signal::{Signal, is_hazard, mask};
 
 /// Characters of a preview.
 const LENGTH: usize = 200;
@@ -20,7 +20,7 @@ pub(super) fn preview(text: &str) -> String {
     // Generous head: white space and secrets shrink, so more than LENGTH characters may be read.
     let head: String = text.chars().take(LENGTH * 4).collect();
     let head = mask(&head);
-    for word in head.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+    for word in head.split(|c: char| c.is_whitespace() || is_hazard(c)).filter(|word| !word.is_empty()) {
         for c in (if out.is_empty() { "" } else { " " }).chars().chain(word.chars()) {
             if left == 0 {
                 out.push('…');
@@ -56,6 +56,7 @@ mod tests {
     #[test]
     fn a_preview_is_one_short_line_without_control_characters() {
         assert_eq!(preview("a\n\u{1b}[31mb\0c"), "a [31mb c");
+        assert_eq!(preview("x\u{9b}2J\u{202e}evil\u{2066}\u{e0041}"), "x 2J evil");
         let long = preview(&"word ".repeat(1_000));
         assert_eq!(long.chars().count(), LENGTH + 1);
         assert!(long.ends_with('…'));

@@ -143,6 +143,14 @@ fn secret_like(run: &str) -> bool {
     (longest >= 20 && digit && (upper || lower)) || (longest >= 16 && digit && upper && lower)
 }
 
+/// Whether a character can do more to a terminal than take its place.
+pub(crate) fn is_hazard(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::mask;

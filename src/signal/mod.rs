@@ -17,7 +17,7 @@ mod string;
 pub use evidence::{Body, Buffers, Evidence, Scalar, Segment, SegmentKind};
 pub(crate) use fold::fold_into;
 pub use input::{Aborted, Headers, Signal, SignalRef, Texts};
-pub(crate) use mask::mask;
+pub(crate) use mask::{is_hazard, mask};
 pub use normalise::{Normaliser, TEXT_LIMIT};
 pub(crate) use stable::places;
 pub use stable::{fingerprint, stretches};
