@@ -226,9 +226,9 @@ impl Engine {
         let Given { rules, routing } = self.given();
         let table = rules.table();
         let seed = self.seed.fetch_add(1, Ordering::Relaxed);
-        let run = Run::new(request, Arc::clone(&table), routing, seed);
-        let heard = self.listener.is_some() || trace::heard();
-        (if heard { run } else { run.unheard() }, table)
+        let mut run = Run::new(request, Arc::clone(&table), routing, seed);
+        run.hear(self.listener.is_some() || trace::heard());
+        (run, table)
     }
 
     pub(super) fn next(&self, run: &mut Run, now: Timestamp, view: &View) -> Result<Step, RunError> {

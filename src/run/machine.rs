@@ -171,11 +171,9 @@ impl Run {
         }
     }
 
-    /// The same without [`Step::Event`]: for a driver that nobody listens to (J2).
-    #[must_use]
-    pub fn unheard(mut self) -> Self {
-        self.heard = false;
-        self
+    /// Whether somebody hears of events, as is taken for granted; if not, no [`Step::Event`] comes (J2).
+    pub fn hear(&mut self, heard: bool) {
+        self.heard = heard;
     }
 
     /// The next step. `view` is a fresh snapshot with this run's session; after a

@@ -6,7 +6,7 @@ use std::{collections::HashMap, ops::Index, sync::Arc};
 use super::{model::ProfileId, select::SameFamily, view::ProfileView};
 
 /// Profiles copied together when one of them changes.
-const CHUNK: usize = 32;
+const CHUNK: usize = 16;
 
 /// Stored profiles by insertion.
 #[derive(Clone, Debug, Default)]
@@ -54,9 +54,10 @@ impl Profiles {
     #[must_use]
     pub fn of(&self, provider: &str, family: SameFamily<'_>) -> Vec<&ProfileView> {
         let its = self.places.providers.iter().filter(|(of, _)| family(of, provider));
-        let mut places: Vec<usize> = its.flat_map(|(_, places)| places).copied().collect();
-        places.sort_unstable();
-        places.into_iter().filter_map(|place| self.get(place)).collect()
+        let mut its: Vec<&ProfileView> =
+            its.flat_map(|(_, places)| places).filter_map(|place| self.get(*place)).collect();
+        its.sort_by_key(|profile| profile.info.inserted);
+        its
     }
 
     /// The first profile that this id means, also under another name of its provider (C2).

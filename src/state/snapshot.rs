@@ -1,10 +1,7 @@
 //! The state in memory, and what a batch makes of it. Both stores think here; the SQLite store then
 //! writes what the plan says.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
     change::{Applied, Batch, Change, NewSecret, Outcome},
@@ -42,9 +39,9 @@ pub(super) struct Plan {
     /// The session afterwards.
     pub session: Arc<Session>,
     /// Positions of profiles whose rows changed.
-    pub changed: BTreeSet<usize>,
+    pub changed: Vec<usize>,
     /// Positions of profiles of which only `last_used` changed.
-    pub used: BTreeSet<usize>,
+    pub used: Vec<usize>,
     /// The session changed.
     pub session_changed: bool,
     /// Windows that the clock guard cut.
@@ -136,8 +133,8 @@ impl Plan {
             guarded: false,
             profiles: snapshot.profiles.clone(),
             session,
-            changed: BTreeSet::new(),
-            used: BTreeSet::new(),
+            changed: Vec::new(),
+            used: Vec::new(),
             session_changed: false,
             cuts: Vec::new(),
             secrets: Vec::new(),
@@ -159,7 +156,7 @@ impl Plan {
                 window,
                 was_until,
             }));
-            self.changed.insert(place);
+            note(&mut self.changed, place);
         }
     }
 
@@ -203,18 +200,14 @@ impl Plan {
             }
             _ => (Outcome::Kept, false),
         };
-        if changed {
-            self.changed.insert(place)
-        } else {
-            self.used.insert(place)
-        };
+        note(if changed { &mut self.changed } else { &mut self.used }, place);
         Some(outcome)
     }
 
     fn clear(&mut self, place: usize, model: Option<&str>) {
         if let Some(profile) = self.profiles.get_mut(place) {
             transition::clear(Arc::make_mut(&mut profile.usage), model);
-            self.changed.insert(place);
+            note(&mut self.changed, place);
         }
     }
 
@@ -261,5 +254,12 @@ impl Plan {
             self.session = Arc::new(session);
             self.session_changed = true;
         }
+    }
+}
+
+/// Notes a position once; a batch is about one profile or two.
+fn note(places: &mut Vec<usize>, place: usize) {
+    if places.last() != Some(&place) {
+        places.push(place);
     }
 }

@@ -14,6 +14,7 @@ mod read;
 mod write;
 
 use std::{
+    hint,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard},
     time::Duration,
@@ -36,6 +37,9 @@ use crate::time::Timestamp;
 
 /// How long an operation waits for other processes before it gives up as [`StoreError::Locked`].
 pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often to look whether another thread is done with the cache: for about as long as it takes.
+const LOOKS: u32 = 200;
 
 /// State in a SQLite file (C3, E8).
 #[derive(Debug)]
@@ -103,7 +107,12 @@ impl SqliteStore {
         &self,
         what: impl FnOnce(&mut Inner) -> Result<Option<T>, Error>,
     ) -> Option<Result<T, StoreError>> {
-        let mut inner = self.inner.try_lock().ok()?;
+        // A thread that looks at the cache is done sooner than another thread wakes up; one that writes is not.
+        let lock = || {
+            hint::spin_loop();
+            self.inner.try_lock().ok()
+        };
+        let mut inner = (0..LOOKS).find_map(|_| lock())?;
         what(&mut inner).map_err(|error| explain(&self.path, &error)).transpose()
     }
 }
