@@ -78,7 +78,7 @@ impl<'a> Turn<'a> {
         let driver = Driver { engine, session: session.as_deref(), handle: &handle };
         let (mut view, mut now) = driver.first_view().await?;
         let (mut run, table) = engine.begin(request);
-        let (mut answer, mut failure, mut repaired) = (None, Signal::default(), false);
+        let (mut answer, mut failure, mut repaired) = (None, None::<Box<Signal>>, false);
         let mut notices: Vec<Notice> = Vec::new();
         loop {
             if let Some(interrupt) = handle.take() {
@@ -117,7 +117,7 @@ impl<'a> Turn<'a> {
                 },
                 Step::Attempt(step) if step.repair => tokio::select! {
                     biased;
-                    mended = mended(&mut mend, std::mem::take(&mut failure)) => {
+                    mended = mended(&mut mend, failure.take()) => {
                         repaired = mended;
                         now = engine.now();
                         if mended { Report::Repaired } else { Report::NotRepaired }
@@ -137,7 +137,7 @@ impl<'a> Turn<'a> {
                         }
                         Called::Failed(failed) => {
                             driver.record(&table, &step, &failed).await;
-                            failure.clone_from(&failed.signal);
+                            failure = mend.is_some().then(|| Box::new(failed.signal.clone()));
                             Report::Failed(failed)
                         }
                         Called::Interrupted => continue,
@@ -278,9 +278,9 @@ impl Driver<'_> {
     }
 }
 
-async fn mended(mend: &mut Option<Mender<'_>>, failure: Signal) -> bool {
+async fn mended(mend: &mut Option<Mender<'_>>, failure: Option<Box<Signal>>) -> bool {
     match mend {
-        Some(mend) => mend(failure).await,
+        Some(mend) => mend(failure.map(|failure| *failure).unwrap_or_default()).await,
         None => false,
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     event::Event,
+    fail::Fail,
     machine::{After, Phase, Run, World},
     overrides::Plan,
     preview,
@@ -25,7 +26,7 @@ impl Run {
     /// No candidate is left: the last error is returned when its reaction says so, else the run is
     /// exhausted (A7).
     pub(super) fn run_out(&mut self, world: &mut World<'_>) {
-        if self.last.as_ref().is_some_and(super::fail::Fail::surfaces_last) {
+        if self.last.as_ref().is_some_and(|last| last.surfaces_last()) {
             self.end(End::Surface, world);
         } else {
             self.exhaust(ExhaustedReason::ChainExhausted, world);
@@ -95,8 +96,14 @@ impl Run {
     }
 
     fn surface(&mut self, summary: Summary) {
-        let last = self.last.take().map(|last| (last.signal, last.verdict, last.partial));
-        let aborted = self.aborted.take().map(|(signal, verdict)| (signal, verdict, false));
+        let last = self.last.take().map(|last| {
+            let Fail { signal, verdict, partial, .. } = *last;
+            (signal, verdict, partial)
+        });
+        let aborted = self.aborted.take().map(|aborted| {
+            let (signal, verdict) = *aborted;
+            (signal, verdict, false)
+        });
         let Some((signal, verdict, partial)) = aborted.or(last) else {
             return self.step(Step::Exhausted(Box::new(summary)), Phase::Ended);
         };

@@ -57,8 +57,9 @@ impl Run {
         signal.model.get_or_insert_with(|| call.candidate.model.to_string());
         signal.received_at.get_or_insert(world.now);
         signal.aborted = signal.aborted.or(aborted);
-        let verdict = self.table.classify(&signal.as_ref(), &mut self.scratch);
-        let status = self.scratch.evidence().status.or(signal.status);
+        let scratch = self.scratch.get_or_insert_default();
+        let verdict = self.table.classify(&signal.as_ref(), scratch);
+        let status = scratch.evidence().status.or(signal.status);
         self.note_failure(&call, signal, status, verdict, partial);
         self.store_failure(&call, new_secret);
     }
@@ -103,7 +104,7 @@ impl Run {
         }
         self.note_reason(&call.candidate, &bucket.name);
         self.summary.last_error = Some(signal.clone());
-        self.last = Some(fail(call, signal, verdict, partial, reaction, bucket, preview));
+        self.last = Some(Box::new(fail(call, signal, verdict, partial, reaction, bucket, preview)));
     }
 
     /// Stores what the failure does to the profile (E), and a secret that came with it (C8).

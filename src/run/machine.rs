@@ -43,7 +43,8 @@ pub struct Run {
     pub(super) table: Arc<Table>,
     pub(super) routing: Arc<Routing>,
     pub(super) seed: u64,
-    pub(super) scratch: Scratch,
+    /// Made at the first failure: a run waits with all that it holds.
+    pub(super) scratch: Option<Box<Scratch>>,
     /// Somebody hears of events.
     heard: bool,
     phase: Phase,
@@ -76,9 +77,9 @@ pub struct Run {
     /// The call under way, or the last one.
     pub(super) call: Option<Call>,
     /// The last failure.
-    pub(super) last: Option<Fail>,
+    pub(super) last: Option<Box<Fail>>,
     /// What an abort between calls is taken for.
-    pub(super) aborted: Option<(Signal, Verdict)>,
+    pub(super) aborted: Option<Box<(Signal, Verdict)>>,
     pub(super) summary: Summary,
 }
 
@@ -145,7 +146,7 @@ impl Run {
             table,
             routing,
             seed,
-            scratch: Scratch::default(),
+            scratch: None,
             heard: true,
             phase: Phase::Start,
             queue: VecDeque::new(),

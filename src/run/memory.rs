@@ -10,10 +10,12 @@ use crate::{state::model::Candidate, time::Timestamp};
 pub struct Memory {
     /// The last probe of a provider, by what throttles it (I2, I3): a bucket's name, or nothing.
     probes: HashMap<(String, Option<String>), Timestamp>,
-    /// Skip markers, and when they expire (H3).
-    skips: HashMap<(String, Candidate), Timestamp>,
+    /// Skip markers by session, and when they expire (H3).
+    skips: HashMap<String, HashMap<Candidate, Timestamp>>,
+    /// The number of sessions with markers at which the expired ones of all go.
+    sweep_at: usize,
     /// The last origin probe, by session and origin (B3).
-    origins: HashMap<(String, Candidate), Timestamp>,
+    origins: HashMap<String, HashMap<Candidate, Timestamp>>,
 }
 
 impl Memory {
@@ -25,8 +27,8 @@ impl Memory {
 
     /// Forgets what concerns a session: `reset` and `new` (K5).
     pub fn forget_session(&mut self, session: &str) {
-        self.skips.retain(|(of, _), _| of != session);
-        self.origins.retain(|(of, _), _| of != session);
+        self.skips.remove(session);
+        self.origins.remove(session);
     }
 
     /// Whether a probe of this provider is not held back (I2, I3).
@@ -47,21 +49,25 @@ impl Memory {
 
     /// Whether a skip marker of this candidate is alive (H3).
     pub(super) fn skips(&self, session: &str, candidate: &Candidate, now: Timestamp) -> bool {
-        !self.skips.is_empty()
-            && self.skips.get(&(session.to_owned(), candidate.clone())).is_some_and(|until| now < *until)
+        self.skips.get(session).and_then(|its| its.get(candidate)).is_some_and(|until| now < *until)
     }
 
     pub(super) fn skip(&mut self, session: &str, candidate: &Candidate, until: Timestamp, now: Timestamp) {
-        self.skips.retain(|_, until| now < *until);
-        self.skips.insert((session.to_owned(), candidate.clone()), until);
+        if self.skips.len() >= self.sweep_at {
+            self.skips.retain(|_, its| its.values().any(|until| now < *until));
+            self.sweep_at = 2 * self.skips.len() + 64;
+        }
+        let its = self.skips.entry(session.to_owned()).or_default();
+        its.retain(|_, until| now < *until);
+        its.insert(candidate.clone(), until);
     }
 
     pub(super) fn origin_probed_at(&self, session: &str, origin: &Candidate) -> Option<Timestamp> {
-        self.origins.get(&(session.to_owned(), origin.clone())).copied()
+        self.origins.get(session)?.get(origin).copied()
     }
 
     pub(super) fn origin_probed(&mut self, session: &str, origin: &Candidate, now: Timestamp) {
-        self.origins.insert((session.to_owned(), origin.clone()), now);
+        self.origins.entry(session.to_owned()).or_default().insert(origin.clone(), now);
     }
 }
 
@@ -95,6 +101,17 @@ mod tests {
         assert_eq!(memory.origin_probed_at("a", &candidate()), None);
         assert_eq!(memory.origin_probed_at("b", &candidate()), Some(now));
         assert!(!memory.may_probe("acme", None, Duration::from_secs(30), now));
+    }
+
+    #[test]
+    fn h3_expired_markers_do_not_pile_up() {
+        let mut memory = Memory::new();
+        for n in 0..10_000 {
+            let now = Timestamp::from_millis(n * 1_000);
+            memory.skip(&format!("s{n}"), &candidate(), now.after(Duration::from_secs(30)), now);
+        }
+        assert!(memory.skips.len() < 200, "{}", memory.skips.len());
+        assert!(memory.skips("s9999", &candidate(), Timestamp::from_millis(10_000_000)));
     }
 
     #[test]

@@ -123,10 +123,10 @@ impl Run {
             received_at: Some(world.now),
             ..Signal::default()
         };
-        let verdict = self.table.classify(&signal.as_ref(), &mut self.scratch);
+        let verdict = self.table.classify(&signal.as_ref(), self.scratch.get_or_insert_default());
         match self.call.clone().filter(|_| call) {
             Some(under_way) => self.note_failure(&under_way, signal, None, verdict, false),
-            None => self.aborted = Some((signal, verdict)),
+            None => self.aborted = Some(Box::new((signal, verdict))),
         }
         self.end(End::Surface, world);
     }
