@@ -119,6 +119,16 @@ fn the_tests_that_the_security_page_names_exist() {
     assert!(seen >= 10, "{seen}");
 }
 
+/// The table of fuzzing is the one that `fuzz/run` wrote beside libFuzzer's figures.
+#[test]
+fn the_figures_of_fuzzing_are_those_of_the_report() {
+    let report = fs::read_to_string(root().join("fuzz/report/README.md")).unwrap();
+    let page = page("security.md");
+    let (_, shown) = page.split_once("<!-- fuzzing: begin -->\n").unwrap();
+    assert_eq!(shown.split_once("<!-- fuzzing: end -->").unwrap().0, report, "run `fuzz/run`");
+    assert!(report.lines().count() > 8, "{report}");
+}
+
 /// What embedding.md says of changed rules, as it stands there.
 #[cfg(feature = "tokio")]
 #[tokio::test(flavor = "current_thread")]
