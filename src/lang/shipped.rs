@@ -38,7 +38,8 @@ pub const FILES: &[(&str, &str)] = files![
     "providers/routers.rules",
 ];
 
-/// Below it are shipped files that hold nothing but tests: who only judges passes them over.
+/// Below it are shipped files that hold nothing but tests of the shipped list as it stands: whoever only judges,
+/// or builds on that list, passes them over.
 pub const CASES: &str = "cases/";
 
 /// The file behind `use NAME`: `default` is the shipped list, other names are presets.
