@@ -1,9 +1,11 @@
 //! Classification of the corpus, side by side: the table, a loop over the rules, one `RegexSet`;
-//! each with the shipped rules and with twenty times as many.
+//! each with the shipped rules and with twenty times as many. Then what other projects publish
+//! (`cargo bench --bench classify -- others` for these alone).
 //!
 //! `cargo bench --bench classify`. `item` rates are errors a second; `typical` is one error.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench starts processes and prints")]
 
 use std::{hint::black_box, sync::LazyLock};
 
@@ -21,6 +23,8 @@ use pointsman::{
 
 #[path = "support/errors.rs"]
 mod errors;
+#[path = "support/others.rs"]
+mod others;
 #[path = "support/plain.rs"]
 mod plain;
 
@@ -28,6 +32,11 @@ use errors::CORPUS;
 
 fn main() {
     divan::main();
+    // Under `cargo bench` with nothing to choose from it, or by name.
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    if chosen.is_empty() && std::env::args().any(|arg| arg == "--bench") || chosen == ["others"] {
+        others::print();
+    }
 }
 
 const TIMES: [usize; 2] = [1, 20];

@@ -94,7 +94,7 @@ fn compare(machine: &str, counts: &[(String, u64)]) -> ExitCode {
     let mut worse = false;
     for (name, count) in counts {
         let change = known(name).map(|before| percent(*count, before));
-        let failed = change.is_none_or(|change| change > MOST);
+        let failed = change.is_some_and(|change| change > MOST);
         worse |= failed;
         let change = change.map_or("new".to_owned(), |change| format!("{change:+.1} %"));
         println!("{count:>12}  {name:<45} {change:>8}{}", if failed { "  MORE" } else { "" });
