@@ -91,8 +91,8 @@ pub fn rules(points: &mut Points<'_>) {
             ((quarter - 1) * 7919 + 2 * 104_729) % 0xF_FFFF,
             ((quarter - 1) * 7919 + 104_729) % 0xF_FFFF
         ));
-        points.add("verdict: an error of the shipped rules", count, verdict(&table, &usual));
-        points.add("verdict: an error of the last rule", count, verdict(&table, &last));
+        points.add("verdict by a shipped rule", count, verdict(&table, &usual));
+        points.add("verdict by the last rule", count, verdict(&table, &last));
         points.add(
             "reading and checking",
             count,
@@ -154,8 +154,7 @@ fn steady(engine: &Engine) -> f64 {
 }
 
 pub fn profiles(points: &mut Points<'_>) {
-    for (series, provider) in [("memory, others' profiles", "other"), ("memory, the provider's own", "alpha")]
-    {
+    for (series, provider) in [("memory: others'", "other"), ("memory: the provider's own", "alpha")] {
         for count in [10, 100, 1_000, 10_000] {
             let store = Arc::new(MemoryStore::new());
             for n in 0..count - 6 {
@@ -176,7 +175,7 @@ pub fn profiles(points: &mut Points<'_>) {
              SELECT 'other:' || n, 'other', 'api_key', 'direct', 'key' FROM counted({others})"
             ),
         );
-        points.add("SQLite, others' profiles", count, steady(&engine));
+        points.add("SQLite: others'", count, steady(&engine));
     }
 }
 
