@@ -6,6 +6,6 @@ mod mask;
 #[path = "../../src/signal/string.rs"]
 mod string;
 
-pub(crate) use mask::mask;
+pub(crate) use mask::{is_hazard, mask};
 pub use pointsman::signal::*;
 pub(crate) use string::unescape_into;
