@@ -5,7 +5,7 @@
 //! `cargo bench --bench classify`. `item` rates are errors a second; `typical` is one error.
 
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
-#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a bench starts processes and prints")]
+#![expect(clippy::print_stdout, reason = "a bench prints")]
 
 use std::{hint::black_box, sync::LazyLock};
 

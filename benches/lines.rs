@@ -54,7 +54,7 @@ fn once(args: &[&str]) -> (Duration, Duration) {
     let mut command = Command::new(BINARY);
     let status = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap();
     assert!(status.success());
-    (cpu_of_children() - before, start.elapsed())
+    (cpu_of_children().saturating_sub(before), start.elapsed())
 }
 
 #[cfg(unix)]
