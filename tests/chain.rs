@@ -107,6 +107,10 @@ fn g7_cron_uses_the_configured_fallbacks_and_the_primary() {
         plain(&routing(), &choice("s", "x/x", SelectionSource::Cron, None)),
         ["x/x", F[0], F[1], F[2], P]
     );
+    let with_agent = agent(routing(), list("y/y", Some(&["z/z"])));
+    let job = choice("s", "x/x", SelectionSource::Cron, None);
+    let job = Request { agent: Some("helper".into()), ..job };
+    assert_eq!(plain(&with_agent, &job), ["x/x", F[0], F[1], F[2], P], "the agent's list is not the job's");
 }
 
 #[test]

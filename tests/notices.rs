@@ -75,6 +75,7 @@ fn j2_decisions_for_skipped_probed_and_succeeded() {
     let turn = lab.turn(up(&["third"]));
     let kinds: Vec<_> = turn.of("decision").iter().map(|d| d["fallbackStepType"].clone()).collect();
     assert_eq!(kinds, ["probed", "failed", "skipped", "succeeded"]);
+    assert_eq!(turn.of("decision")[0]["fallbackStepChainPosition"], 1, "the probe is of the first");
     let last = turn.of("decision")[3];
     assert_eq!(last["fallbackStepFromModel"], "acme/a");
     assert_eq!(last["fallbackStepToModel"], "third/c");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pointsman::{run::*, state::change::Change};
+use pointsman::{lang::policy::SelectionSource, run::*, state::change::Change};
 
 use crate::support::lab::*;
 
@@ -252,6 +252,16 @@ fn h3_the_primary_is_never_left_out() {
     assert_eq!(turn.attempts.len(), 2);
     clear(&lab);
     assert_eq!(lab.turn(fail_of("acme", "t_auth")).attempts.len(), 2);
+
+    let mut lab = caching();
+    lab.turn(only_third);
+    clear(&lab);
+    let asked = choice("s", "other/b", SelectionSource::Default, None);
+    assert_eq!(
+        lab.play(asked, only_third).calls()[0],
+        "other/b other:y",
+        "marked as a fallback, asked for now"
+    );
 }
 
 #[test]

@@ -4,7 +4,12 @@
 
 use std::time::Duration;
 
-use pointsman::{lang::policy::CredentialKind, run::*, signal::Signal};
+use pointsman::{
+    lang::policy::CredentialKind,
+    run::*,
+    signal::Signal,
+    state::{change::Change, model::ProfileId},
+};
 
 use crate::support::lab::*;
 
@@ -330,11 +335,24 @@ fn c7_a_window_of_another_model_neither_demotes_nor_unpins() {
     assert_eq!(turn.calls(), ["acme/b acme:x"], "still pinned for b");
 }
 
+/// The profiles whose use was stored at the beginning of a call (C6, E8).
+fn begun_by(turn: &Turn) -> Vec<ProfileId> {
+    let changes = turn.batches.iter().flat_map(|batch| &batch.changes);
+    changes
+        .filter_map(
+            |change| if let Change::Used { profile, .. } = change { Some(profile.clone()) } else { None },
+        )
+        .collect()
+}
+
 #[test]
 fn c9_the_profile_is_pinned_per_session() {
     let mut lab = alone();
-    for _ in 0..3 {
-        assert_eq!(lab.ok().calls(), ["acme/a acme:x"], "no rotation per request");
+    for turn in 0..3 {
+        let played = lab.ok();
+        assert_eq!(played.calls(), ["acme/a acme:x"], "no rotation per request");
+        let begun: &[_] = if turn == 0 { &[id("acme:x")] } else { &[] };
+        assert_eq!(begun_by(&played), begun, "a pinned profile is nobody else's to choose");
         lab.minutes(1);
     }
     assert_eq!(lab.session("s").pins["acme"].profile, id("acme:x"));
@@ -367,6 +385,7 @@ fn c9_rotation_leaves_it_and_it_returns_when_free() {
     let turn =
         lab.turn(|call, _| if call.profile == Some(id("acme:x")) { fails("t_over") } else { Reply::Ok });
     assert_eq!(turn.calls(), ["acme/a acme:x", "acme/a acme:y"]);
+    assert_eq!(begun_by(&turn), [id("acme:y")], "others see it in use");
     let pin = lab.session("s").pins["acme"].clone();
     assert_eq!((pin.profile, pin.displaced), (id("acme:y"), Some(id("acme:x"))));
     assert_eq!(lab.ok().calls(), ["acme/a acme:y"], "while the other is blocked");

@@ -1,7 +1,7 @@
 //! Transitions: what a failure, a success and a session change do (E, A6, K5). Pure: the clock is a
 //! number.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail so")]
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -631,4 +631,74 @@ proptest! {
         };
         prop_assert_eq!(play_all(), play_all());
     }
+}
+
+#[test]
+fn e10_a_success_of_an_attempt_begun_at_the_same_instant_resets() {
+    let mut usage = Usage::default();
+    let mut row = limited(START);
+    row.bucket = "timeout".into();
+    row.window.as_mut().unwrap().after = Some(AfterInARow { count: 2, within: MINUTE });
+    opened(transition::failure(&mut usage, &limited(START), START));
+    transition::failure(&mut usage, &row, START);
+    assert_eq!((usage.windows.len(), usage.ladders.len(), usage.streaks.len()), (1, 1, 1));
+    assert!(transition::success(&mut usage, &answers(START), START.after(MINUTE)));
+    assert_eq!(usage, Usage { last_used: Some(START), last_failure_at: Some(START), ..Usage::default() });
+}
+
+#[test]
+fn e4_quiet_is_full_at_its_very_end() {
+    let mut usage = Usage::default();
+    let end = opened(transition::failure(&mut usage, &limited(START), START)).until;
+    let mut nearly = usage.clone();
+    let before = end.after(DAY).before(Duration::from_millis(1));
+    assert_eq!(opened(transition::failure(&mut nearly, &limited(before), before)).step, 2);
+    let at = end.after(DAY);
+    assert_eq!(opened(transition::failure(&mut usage, &limited(at), at)).step, 1);
+}
+
+#[test]
+fn e0_a_row_reaches_to_the_very_end_of_its_time() {
+    let row = |at| {
+        let mut row = limited(at);
+        row.window.as_mut().unwrap().after = Some(AfterInARow { count: 2, within: MINUTE });
+        row
+    };
+    for (span, counts) in [(MINUTE, true), (MINUTE + Duration::from_millis(1), false)] {
+        let mut usage = Usage::default();
+        transition::failure(&mut usage, &row(START), START);
+        let at = START.after(span);
+        let outcome = transition::failure(&mut usage, &row(at), at);
+        assert_eq!(matches!(outcome, Outcome::Opened(_)), counts, "{span:?}");
+    }
+}
+
+#[test]
+fn e10_an_attempt_begun_as_the_window_was_set_climbs() {
+    let mut usage = Usage::default();
+    let first = opened(transition::failure(&mut usage, &limited(START), START));
+    let late = first.until;
+    assert_eq!(opened(transition::failure(&mut usage, &limited(first.since), late)).step, 2);
+}
+
+#[test]
+fn e7_a_hint_that_says_the_same_end_changes_nothing() {
+    let mut usage = Usage::default();
+    let open = opened(transition::failure(&mut usage, &limited(START), START));
+    let same = transition::failure(&mut usage, &hinted(START, open.until, DAY), START);
+    assert_eq!(same, Outcome::Unchanged(open));
+}
+
+#[test]
+fn e11_a_second_of_skew_is_no_jump() {
+    let mut usage = Usage::default();
+    let open = opened(transition::failure(&mut usage, &limited(START), START));
+    let before = usage.clone();
+    assert!(transition::guard(&mut usage, START.before(transition::SKEW)).is_empty());
+    assert_eq!(usage, before);
+    let earlier = START.before(transition::SKEW).before(Duration::from_millis(1));
+    let cuts = transition::guard(&mut usage, earlier);
+    assert_eq!(cuts, [(usage.windows[0].clone(), open.until)]);
+    assert_eq!((usage.windows[0].since, usage.windows[0].until), (earlier, earlier.after(MINUTE)));
+    assert_eq!((usage.ladders[0].climbed_at, usage.last_failure_at), (earlier, Some(earlier)));
 }

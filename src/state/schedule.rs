@@ -58,9 +58,9 @@ impl Schedule {
         if self.jitter_percent == 0 {
             return plain;
         }
-        let millis = u64::try_from(plain.as_millis()).unwrap_or(u64::MAX);
-        let swing = millis / 100 * u64::from(self.jitter_percent.min(100))
-            + millis % 100 * u64::from(self.jitter_percent.min(100)) / 100;
+        let number = |millis: u128| u64::try_from(millis).unwrap_or(u64::MAX);
+        let millis = number(plain.as_millis());
+        let swing = number(plain.as_millis() * u128::from(self.jitter_percent.min(100)) / 100);
         let span = swing.saturating_mul(2).saturating_add(1);
         let drawn = mix(seed ^ mix(u64::from(step))) % span;
         Duration::from_millis(millis.saturating_sub(swing).saturating_add(drawn))
@@ -116,6 +116,14 @@ mod tests {
         let draws: Vec<_> = (0..50).map(|seed| short.jittered(1, seed)).collect();
         assert!(draws.iter().all(|d| (54_000..=66_000).contains(&d.as_millis())));
         assert!(draws.iter().any(|d| *d != draws[0]), "it varies");
+        let few = Schedule {
+            steps: Steps::List(vec![Duration::from_millis(150)]),
+            jitter_percent: 4,
+            ..short.clone()
+        };
+        let drawn: std::collections::BTreeSet<_> =
+            (0..500).map(|seed| few.jittered(1, seed).as_millis()).collect();
+        assert!(drawn.into_iter().eq(144..=156), "all of its share, both ends included");
         assert_eq!(draws[7], short.jittered(1, 7), "the same seed draws the same");
     }
 }
