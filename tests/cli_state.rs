@@ -9,6 +9,9 @@ use std::{
 
 use serde_json::Value;
 
+#[cfg(unix)]
+mod strangers;
+
 /// A secret that must never come out again.
 const PLANTED: &str = "sk-planted-4f9d2c71b8";
 

@@ -370,10 +370,10 @@ fn a_file_whose_log_was_removed_while_open_is_no_place_to_write() {
 #[test]
 fn a_missing_folder_and_a_folder_as_file() {
     let folder = tempfile::tempdir().unwrap();
-    for path in [folder.path().join("no/such/folder.sqlite"), folder.path().to_owned()] {
-        let error = SqliteStore::open(&path).unwrap_err();
-        assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
-    }
+    let error = SqliteStore::open(&folder.path().join("no/such/folder.sqlite")).unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
+    let error = SqliteStore::open(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Special { .. }), "{error:?}");
     let error = SqliteStore::open_read_only(&folder.path().join("none.sqlite")).unwrap_err();
     assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
     assert!(!folder.path().join("none.sqlite").exists(), "reading creates nothing");

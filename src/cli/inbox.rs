@@ -120,7 +120,7 @@ fn entry(inbox: &Inbox, id: u64) -> Result<&Entry, Failure> {
 }
 
 fn drop_entries(ids: &[u64], all: bool, state: &StateArgs, world: &World) -> Result<(), Failure> {
-    let store = state.open(world)?;
+    let store = state.existing(world)?;
     let inbox = store.inbox()?;
     for id in ids {
         entry(&inbox, *id)?;

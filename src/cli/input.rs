@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{failure::Failure, lines::LONGEST, world::World};
+use crate::lang::load::files;
 
 /// A file, or stdin.
 pub(super) struct Input {
@@ -45,14 +46,14 @@ impl Input {
 /// UTF-8 is replaced.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, or is a folder, a pipe, a device or a socket.
 pub(super) fn text(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(LONGEST).unwrap_or(u64::MAX);
     let read = if path.as_os_str() == "-" {
         io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
+        files::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     };
     read.map_err(|error| Failure::Read { path: path.to_owned(), error })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

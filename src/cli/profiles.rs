@@ -67,14 +67,14 @@ pub(super) fn run(
         Action::List(args) => list::run(args, world, out),
         Action::Add(args) => add::run(args, global, world),
         Action::Remove { id, state } => {
-            let store = state.open(world)?;
+            let store = state.existing(world)?;
             let id = known(&store, id, &rulebook::load_to_judge(global, world)?, world)?;
             store.remove_profile(&id)?;
             world.say(&format!("`{}` is removed", super::escape::Shown(&id.0)));
             Ok(Outcome::Fine)
         }
         Action::Clear { id, model, state } => {
-            let store = state.open(world)?;
+            let store = state.existing(world)?;
             let profile = id
                 .as_deref()
                 .map(|id| known(&store, id, &rulebook::load_to_judge(global, world)?, world))

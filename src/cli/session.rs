@@ -88,7 +88,7 @@ pub(super) fn run(
         Action::Reset { session, new, state } => {
             let table = rulebook::load_to_judge(global, world)?;
             let change = if *new { by_hand::new(table.policy()) } else { by_hand::reset(table.policy()) };
-            let store = state.open(world)?;
+            let store = state.existing(world)?;
             store.apply(&Batch { session: Some(session.clone()), changes: vec![change] }, world.now())?;
             let done = if *new { "new" } else { "reset" };
             world.say(&format!("session `{}` is {done}", Shown(session)));

@@ -1,6 +1,12 @@
 //! The state file of an agent: where it is, and how it is opened.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
+
+use clap::builder::TypedValueParser as _;
 
 use super::{escape::Shown, failure::Failure, format::ViewFormat, world::World};
 use crate::{
@@ -19,11 +25,19 @@ use crate::{
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct StateArgs {
     /// The state file; left out, `$XDG_STATE_HOME/pointsman/AGENT.sqlite`
-    #[arg(long, value_name = "FILE", env = "POINTSMAN_STATE", hide_env_values = true)]
+    #[arg(long, value_name = "FILE", env = "POINTSMAN_STATE", hide_env_values = true, value_parser = clap::builder::OsStringValueParser::new().try_map(state_path))]
     state: Option<PathBuf>,
     /// The agent whose state it is
     #[arg(long, value_name = "ID", default_value = "main")]
     pub(super) agent: String,
+}
+
+/// An empty path is a variable that was meant to be unset, more often than not.
+fn state_path(said: OsString) -> Result<PathBuf, &'static str> {
+    if said.is_empty() {
+        return Err("it names no file; leave it out for the usual one, and unset `POINTSMAN_STATE`");
+    }
+    Ok(said.into())
 }
 
 /// What every command takes that shows something of the state.
@@ -68,14 +82,29 @@ impl StateArgs {
         open(&self.path(world)?, world)
     }
 
+    /// Opens the file to change what is stored in it.
+    ///
+    /// # Errors
+    /// When there is none: nothing is stored, and its path may be mistyped.
+    pub(super) fn existing(&self, world: &World) -> Result<SqliteStore, Failure> {
+        let path = self.path(world)?;
+        if std::fs::metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Err(Failure::Usage(format!(
+                "there is no state file `{}`, so nothing to change; `--state FILE`, `POINTSMAN_STATE` or \
+                 `--agent ID` say which is meant",
+                path.to_string_lossy()
+            )));
+        }
+        open(&path, world)
+    }
+
     /// Opens the file for reading, if there is one.
     pub(super) fn reader(&self, world: &World) -> Result<Option<SqliteStore>, Failure> {
         let path = self.path(world)?;
         if !path.exists() {
             return Ok(None);
         }
-        warn(&path, world);
-        Ok(Some(SqliteStore::open_read_only(&path)?))
+        Ok(Some(read_only(&path, world)?))
     }
 
     /// The profiles of the file; none when there is no file, or nothing says where it is.
@@ -95,8 +124,7 @@ impl StateArgs {
         if !path.exists() {
             return Ok(Seen { path, there: false, now, view: View::default(), sessions: Vec::new() });
         }
-        warn(&path, world);
-        let store = SqliteStore::open_read_only(&path)?;
+        let store = read_only(&path, world)?;
         let latest = latest(&store)?.unwrap_or(now);
         if latest > now.after(SKEW) {
             let ahead = format_duration(latest.since(now));
@@ -139,7 +167,7 @@ pub(super) fn open(path: &Path, world: &World) -> Result<SqliteStore, Failure> {
 }
 
 /// Makes a folder, and those above it, that nobody else can look into; one that is there stays as it is.
-fn private(folder: &Path) -> std::io::Result<()> {
+fn private(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -147,9 +175,10 @@ fn private(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// Says, once, that others can open a state file which is only looked at.
-fn warn(path: &Path, world: &World) {
+/// Opens a state file that is only looked at. Says, once, that others can open it.
+fn read_only(path: &Path, world: &World) -> Result<SqliteStore, Failure> {
     static SAID: std::sync::Once = std::sync::Once::new();
+    let store = SqliteStore::open_read_only(path)?;
     if let Some(mode) = exposed(path) {
         SAID.call_once(|| {
             let path = path.to_string_lossy();
@@ -157,6 +186,7 @@ fn warn(path: &Path, world: &World) {
             world.say(&format!("note: others can open `{path}` (mode {mode:o}); `chmod 600` ends that"));
         });
     }
+    Ok(store)
 }
 
 /// The mode of a file that others than its owner can open.

@@ -117,6 +117,14 @@ pub enum StoreError {
         /// What SQLite said.
         detail: String,
     },
+    /// What is at the path is no file, and was not touched.
+    #[error("the state file `{path}` is no file, but {what}; name a file, or one that is still to be made")]
+    Special {
+        /// The path.
+        path: PathBuf,
+        /// What is there instead.
+        what: &'static str,
+    },
     /// Another process has held the file too long.
     #[error(
         "the state file `{path}` has been held by another process for too long; end that process, or wait"

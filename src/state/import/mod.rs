@@ -6,7 +6,6 @@ mod entries;
 mod usage;
 
 use std::{
-    fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -22,7 +21,7 @@ use super::{
     store::{Put, Store, StoreError},
     view::{View, ViewQuery},
 };
-use crate::time::Timestamp;
+use crate::{lang::load::files, time::Timestamp};
 
 /// A legacy file longer than this is none.
 const LONGEST: u64 = 16 * 1024 * 1024;
@@ -243,7 +242,7 @@ fn find(view: &View, id: &ProfileId, family: SameFamily<'_>) -> Option<ProfileId
 
 /// The entries of a JSON file in their order; `None` when there is no file.
 fn load(path: &Path) -> Result<Option<Entries>, String> {
-    let file = match File::open(path) {
+    let file = match files::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot be read ({error})")),

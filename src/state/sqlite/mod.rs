@@ -11,6 +11,7 @@ mod inner;
 mod log;
 mod open;
 mod read;
+mod rights;
 mod write;
 
 use std::{

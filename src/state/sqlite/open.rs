@@ -9,7 +9,10 @@ use std::{
 
 use rusqlite::{Connection, Error, OpenFlags, TransactionBehavior};
 
-use super::error::{explain, is_busy};
+use super::{
+    error::{explain, is_busy},
+    rights::{only_a_file, tighten},
+};
 use crate::state::store::StoreError;
 
 /// Marks the file as pointsman's (`PRAGMA application_id`): "pntm".
@@ -80,6 +83,10 @@ pub(super) fn read_write(path: &Path, wait: Duration) -> Result<Connection, Stor
         if let Err(error) = recognise(path, &db)? {
             return Ok(Err(error));
         }
+        if application(&db)? == APPLICATION {
+            // Before its journal takes over the mode that it has.
+            tighten(path);
+        }
         if db.is_readonly("main")? {
             return Ok(Ok(db));
         }
@@ -89,12 +96,15 @@ pub(super) fn read_write(path: &Path, wait: Duration) -> Result<Connection, Stor
             return Ok(Err(StoreError::Io { path: path.to_owned(), detail }));
         }
         migrate(&mut db)?;
+        // What was empty is a state file now.
+        tighten(path);
         Ok(Ok(db))
     })
 }
 
 /// Opens for reading only. A file in a folder that may not be written is read as it lies there.
 pub(super) fn read_only(path: &Path, wait: Duration) -> Result<Connection, StoreError> {
+    only_a_file(path)?;
     let plain = || {
         let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         db.busy_timeout(wait)?;
@@ -134,35 +144,20 @@ fn immutable_uri(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-#[cfg(unix)]
+/// Makes the file, for its owner alone. One that is there stays as it is until it is recognised.
 fn create(path: &Path) -> Result<(), StoreError> {
-    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let created = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    match created {
-        Ok(_) => Ok(()),
+    only_a_file(path)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        // It may also be a link that leads nowhere.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let mode = fs::metadata(path).map_err(|error| missing(path, &error))?.permissions().mode();
-            if mode & 0o077 != 0 {
-                // Only its owner can tighten it; for anyone else the file opens or does not.
-                // Its journal took over the mode that the file had.
-                for end in ["", "-wal", "-shm"] {
-                    let mut beside = path.as_os_str().to_owned();
-                    beside.push(end);
-                    drop(fs::set_permissions(beside, fs::Permissions::from_mode(mode & 0o600)));
-                }
-            }
-            Ok(())
+            fs::metadata(path).map(drop).map_err(|error| missing(path, &error))
         }
         Err(error) => Err(missing(path, &error)),
-    }
-}
-
-#[cfg(not(unix))]
-fn create(path: &Path) -> Result<(), StoreError> {
-    let created = fs::OpenOptions::new().write(true).create_new(true).open(path);
-    match created {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(missing(path, &error)),
-        _ => Ok(()),
+        Ok(_) => Ok(()),
     }
 }
 
@@ -199,6 +194,10 @@ fn number(db: &Connection, pragma: &str) -> Result<i64, Error> {
     db.query_row(pragma, [], |row| row.get(0))
 }
 
+fn application(db: &Connection) -> Result<i64, Error> {
+    number(db, "PRAGMA application_id")
+}
+
 /// The schema version of an open file.
 pub(super) fn version(db: &Connection) -> Result<i64, Error> {
     number(db, "PRAGMA user_version")
@@ -207,7 +206,7 @@ pub(super) fn version(db: &Connection) -> Result<i64, Error> {
 /// Whether the file is new, or pointsman's and not too new.
 fn recognise(path: &Path, db: &Connection) -> Result<Result<(), StoreError>, Error> {
     let found = version(db)?;
-    let application = number(db, "PRAGMA application_id")?;
+    let application = application(db)?;
     let tables = number(db, "SELECT count(*) FROM sqlite_schema")?;
     let path = path.to_owned();
     if application != APPLICATION && (application != 0 || found != 0 || tables != 0) {
