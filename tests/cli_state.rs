@@ -247,6 +247,30 @@ fn c4_import_reports_what_it_took_and_can_run_again() {
 }
 
 #[test]
+fn c4_an_import_that_cannot_read_says_so_in_its_exit_code() {
+    let dir = folder();
+    std::fs::create_dir_all(dir.path().join("legacy/credentials")).unwrap();
+    let none = run(dir.path(), &["import", "legacy"], "");
+    assert_eq!((none.code, none.stdout.as_str()), (2, ""), "no legacy file at all");
+    assert!(none.stderr.contains("`legacy` holds no legacy files of agent `main`"), "{}", none.stderr);
+    std::fs::write(dir.path().join("legacy/credentials/oauth.json"), "{ garbage").unwrap();
+    let bad = run(dir.path(), &["import", "legacy"], "");
+    assert_eq!(bad.code, 1);
+    assert!(bad.stdout.contains("no valid JSON (line 1, column 3)"), "{}", bad.stdout);
+    let bad = run(dir.path(), &["import", "legacy", "--format", "json"], "");
+    assert_eq!((bad.code, &bad.json()["files"][0]["unread"]), (1, &Value::Bool(true)));
+}
+
+#[test]
+fn a_scenario_that_asks_nothing_is_said() {
+    let dir = folder();
+    for empty in ["", "{}"] {
+        let played = run(dir.path(), &["simulate", "-", "--format", "jsonl"], empty).fine();
+        assert!(played.stderr.contains("it has no `turns`, so nothing is played"), "{}", played.stderr);
+    }
+}
+
+#[test]
 fn a_state_file_that_is_none_is_said_and_left_alone() {
     let dir = folder();
     std::fs::write(

@@ -131,7 +131,8 @@ fn c4_everything_of_an_agent_is_taken() {
     assert_eq!(login.expires, Some(NOW.after(Duration::from_secs(100))));
     assert_eq!(login.extra["projectId"], "p-1");
     assert_eq!(get(&store, "anthropic:default").kind, CredentialKind::ApiKey);
-    assert!(matches!(get(&store, "groq:static").secret, Some(Secret::Env(name)) if name == "GROQ_TOKEN"));
+    let literal = direct(get(&store, "groq:static").secret.as_ref());
+    assert_eq!(literal, "env:GROQ_TOKEN", "a file of others makes nobody read the environment");
     assert_eq!(get(&store, "google:g@x.org").kind, CredentialKind::Oauth);
     assert!(get(&store, "copilot:default").secret.is_none());
 
@@ -356,4 +357,53 @@ fn c4_a_time_in_other_units_is_said_and_blocks_nobody() {
     let said = &report.files[0].not_understood;
     assert!(said.iter().any(|what| what.at == "usageStats.openai:a.cooldownUntil"), "{said:?}");
     assert!(look(&store).profiles[0].usage.windows.is_empty());
+}
+
+#[test]
+fn c4_a_key_is_the_key_itself_and_no_way_to_other_files() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        "credentials/oauth.json",
+        &json!({ "a": { "key": "env:HOME" }, "b": { "access": "file:/etc/shadow", "refresh": "file:/etc/passwd" } }),
+    );
+    let store = MemoryStore::new();
+    run(folder.path(), &store);
+    assert_eq!(direct(get(&store, "a:default").secret.as_ref()), "env:HOME");
+    assert_eq!(direct(get(&store, "b:default").secret.as_ref()), "file:/etc/shadow");
+    assert_eq!(direct(get(&store, "b:default").refresh.as_ref()), "file:/etc/passwd");
+}
+
+#[test]
+fn j6_an_unknown_type_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        "credentials/oauth.json",
+        &json!({ "a": { "type": "sk-planted-4f9d", "key": "k" } }),
+    );
+    let report = run(folder.path(), &MemoryStore::new());
+    let said = &report.files[0].not_understood[0];
+    assert_eq!(said.at, "a.type");
+    assert_eq!(said.why, "no kind of credential; write `api_key`, `oauth` or `token`");
+}
+
+#[test]
+fn c4_a_key_that_stands_twice_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"{ "profiles": { "a:x": { "key": "1" }, "b:y": { "key": "1", "key": "2" }, "a:x": { "key": "3" } },
+        "profiles": 1, "profiles": { "c:z": { "key": "4" } } }"#;
+    fs::create_dir_all(folder.path().join("agent")).unwrap();
+    let again = text.replace(r#""profiles": 1, "profiles": { "c:z": { "key": "4" } }"#, r#""version": 1"#);
+    for (text, places) in [(text, vec!["profiles"]), (&again, vec!["profiles.a:x", "profiles.b:y.key"])] {
+        fs::write(folder.path().join("agent/auth-profiles.json"), text).unwrap();
+        let store = MemoryStore::new();
+        let report = run(folder.path(), &store);
+        let twice = "stands here more than once; the last one counts";
+        let said = report.files[0].not_understood.iter().filter(|left| left.why == twice);
+        assert_eq!(said.map(|left| left.at.as_str()).collect::<Vec<_>>(), places);
+        if places.len() > 1 {
+            assert_eq!(direct(get(&store, "a:x").secret.as_ref()), "3");
+        }
+    }
 }

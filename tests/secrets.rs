@@ -248,6 +248,18 @@ fn j6_explain_cuts_what_looks_like_a_key() {
     }
 }
 
+#[tokio::test]
+async fn c8_a_call_without_its_secret_is_none() {
+    let store = Arc::new(MemoryStore::new());
+    store.put_profile(&Profile::api_key("acme:x", "env:NOPE")).unwrap();
+    let config = pointsman::config::Config::parse("agents: { defaults: { model: acme/a } }").unwrap();
+    let engine = Engine::shipped(&config, store).unwrap();
+    let end = engine.run(Request::default(), |_| async { Ok::<(), AttemptError>(()) }).await;
+    let said = end.unwrap_err().to_string();
+    assert!(said.contains("(0 called, 0 skipped, 1 left out: missing secret)"), "{said}");
+    assert!(said.contains("the environment variable `NOPE` is not set"), "{said}");
+}
+
 #[test]
 fn j6_no_snapshot_holds_a_planted_key() {
     let mut seen = 0;

@@ -181,6 +181,45 @@ fn l2_status_says_which_value_is_in_force_and_where_it_comes_from() {
 }
 
 #[test]
+fn e3_a_start_that_the_schedule_does_not_allow_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let say = |hours: &str, args: &[&str]| {
+        let config = format!("auth: {{ cooldowns: {{ {hours} }} }}\n");
+        std::fs::write(folder.path().join("host.yaml"), config).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pointsman"));
+        command.args(args).args(["--config", "host.yaml", "--state", "none.sqlite"]).env_clear();
+        let output = command.current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "a warning is no error");
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    for (hours, wanted) in [
+        (
+            "billingBackoffHours: 100",
+            "`auth.cooldowns.billingBackoffHours` is 4d4h, more than `billing_cap` allows: 24h is in force",
+        ),
+        (
+            "billingBackoffHours: 0",
+            "`auth.cooldowns.billingBackoffHours` is 0s: `backoff billing` opens no window",
+        ),
+        ("billingMaxHours: 0", "`auth.cooldowns.billingMaxHours` is 0s: `backoff billing` opens no window"),
+        (
+            "billingBackoffHoursByProvider: { acme: 48 }",
+            "`auth.cooldowns.billingBackoffHoursByProvider.acme` is 2d, more than `billing_cap` allows: 24h is in force",
+        ),
+    ] {
+        for command in ["check", "status"] {
+            let said = say(hours, &[command]);
+            assert!(said.contains(&format!("warning: {wanted}")), "{command} {hours}: {said}");
+        }
+    }
+    assert!(!say("billingBackoffHours: 24, billingMaxHours: 24", &["check"]).contains("warning"));
+    assert!(
+        !say("billingMaxHours: 2", &["check"]).contains("warning"),
+        "a cap may cut what the rules ask for"
+    );
+}
+
+#[test]
 fn c2_a_login_without_a_name_gets_its_email_else_default() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state.sqlite");

@@ -104,6 +104,7 @@ fn find(
                 Some(host) => {
                     let table = host.compile(rules, world, &mut found.config)?;
                     host.twice(&table, &mut found.config);
+                    host.schedules(&table, &mut found.config);
                     host.orders(&table, state, world, &mut found.config)?;
                     table
                 }

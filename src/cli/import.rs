@@ -38,20 +38,20 @@ pub(super) fn run(
     let store = args.view.state.open(world)?;
     let family = |a: &str, b: &str| table.same_provider(a, b);
     let report = import(&args.dir, &args.view.state.agent, &store, &family, world.now())?;
+    if report.files.is_empty() {
+        let (dir, agent) = (args.dir.to_string_lossy(), &args.view.state.agent);
+        return Err(Failure::Usage(format!("`{dir}` holds no legacy files of agent `{agent}`")));
+    }
     match args.view.format {
         ViewFormat::Json => {
             write_json(out, &report)?;
         }
-        ViewFormat::Human => human(&report, args, out)?,
+        ViewFormat::Human => human(&report, out)?,
     }
-    Ok(Outcome::Fine)
+    Ok(Outcome::of(report.files.iter().all(|file| !file.unread)))
 }
 
-fn human(report: &Report, args: &Args, out: &mut dyn Write) -> std::io::Result<()> {
-    if report.files.is_empty() {
-        let (dir, agent) = (args.dir.to_string_lossy(), &args.view.state.agent);
-        return writeln!(out, "`{}` holds no legacy files of agent `{}`", Shown(&dir), Shown(agent));
-    }
+fn human(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     for file in &report.files {
         writeln!(out, "{}", Shown(&file.path.to_string_lossy()))?;
         let taken =

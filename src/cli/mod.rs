@@ -36,6 +36,7 @@ mod man;
 mod orders;
 mod profiles;
 mod rules;
+mod schedules;
 mod session;
 mod simulate;
 mod snapshot;

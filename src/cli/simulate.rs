@@ -68,6 +68,9 @@ pub(super) fn run(
     for hint in scenario.hints.iter().chain(&scenario.config.hints) {
         world.say(&format!("{name}: {}", Shown(&hint.to_string())));
     }
+    if scenario.turns.is_empty() {
+        world.say(&format!("{name}: it has no `turns`, so nothing is played"));
+    }
     let env = |variable: &str| scenario.env.get(variable).cloned().or_else(|| world.env(variable));
     let table = Arc::new(rulebook::load_with(global, &scenario.config, &env, world)?);
     let (store, start): (Box<dyn Store>, _) = match &args.state {

@@ -67,7 +67,11 @@ fn surfaced(surface: &Surface, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 fn exhausted(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (calls, skips) = (summary.calls, summary.skipped.len());
-    write!(f, "no model answered ({calls} called, {skips} skipped)")?;
+    write!(f, "no model answered ({calls} called, {skips} skipped")?;
+    if summary.without_secret > 0 {
+        write!(f, ", {} left out: missing secret", summary.without_secret)?;
+    }
+    f.write_str(")")?;
     if let Some(last) = summary.attempts.last() {
         write!(f, "; the last, `{}/{}`: {}", last.candidate.provider, last.candidate.model, last.summary)?;
     }

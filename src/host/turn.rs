@@ -211,7 +211,10 @@ impl Driver<'_> {
             None => Resolved::default(),
             Some(id) => match engine.credentials.of(id, step.refresh_first, view, &engine.keeper).await {
                 Ok(resolved) => resolved,
-                Err(why) => return Called::Failed(Box::new(AttemptError::message(why).into())),
+                Err(why) => {
+                    let failed = Failed::from(AttemptError::message(why));
+                    return Called::Failed(Box::new(Failed { uncalled: true, ..failed }));
+                }
             },
         };
         let keys = resolved.keys();

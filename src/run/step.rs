@@ -110,6 +110,8 @@ pub struct Failed {
     pub aborted: Option<Aborted>,
     /// A credential that was refreshed on the way.
     pub new_secret: Option<Refreshed>,
+    /// There was no call: the profile's secret was missing when it was needed (C8).
+    pub uncalled: bool,
 }
 
 /// A refreshed credential (C8). Debug never shows it.

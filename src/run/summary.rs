@@ -14,7 +14,7 @@ use crate::{
 /// Everything that was tried (A7, J3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Calls that failed, in order (J1).
+    /// Calls that failed, and those that a missing secret prevented, in order (J1).
     pub attempts: Vec<Record>,
     /// Candidates passed over without a call, in order.
     pub skipped: Vec<Skip>,
@@ -26,6 +26,9 @@ pub struct Summary {
     pub reason: Option<ExhaustedReason>,
     /// Number of calls, a successful one included.
     pub calls: usize,
+    /// Profiles left out since their secret was missing when a call needed it (C8). Each has its record
+    /// among the attempts.
+    pub without_secret: usize,
 }
 
 /// One failed call (J1).

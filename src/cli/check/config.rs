@@ -5,7 +5,10 @@ use std::{io, path::Path};
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{escape::Shown, failure::Failure, input, orders, rulebook, statefile::StateArgs, world::World},
+    cli::{
+        escape::Shown, failure::Failure, input, orders, rulebook, schedules, statefile::StateArgs,
+        world::World,
+    },
     config::{Config, Outside, Problem, found_at},
     lang::{diagnostic::Severity, tree::Ruleset},
     run::Routing,
@@ -161,6 +164,14 @@ impl Host {
                 let help = "keep one of them".to_owned();
                 remarks.push(self.remark(Severity::Warning, &path, message, help));
             }
+        }
+    }
+
+    /// Values that a schedule does not allow (E3).
+    pub(super) fn schedules(&self, table: &Table, remarks: &mut Vec<Remark>) {
+        for misfit in schedules::misfits(table) {
+            let path: Vec<&str> = misfit.path.split('.').collect();
+            remarks.push(self.remark(Severity::Warning, &path, misfit.message, misfit.help));
         }
     }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::rules::RulesStatus;
 use crate::{
-    cli::{orders, profiles, session::full, statefile::Seen},
+    cli::{orders, profiles, schedules::misfits, session::full, statefile::Seen},
     config::Config,
     lang::{policy::Lane, tree::SettingValue},
     run::{Request, Routing, Selected, select},
@@ -29,6 +29,8 @@ pub(super) struct Status {
     pub now: String,
     /// What is wrong (C2, C5).
     pub problems: Vec<String>,
+    /// What is in force otherwise than it was given (E3).
+    pub warnings: Vec<String>,
     pub session: Option<String>,
     /// The selected model; none when nothing names one.
     pub selected: Option<String>,
@@ -143,6 +145,7 @@ pub(super) fn gather(
         exists: seen.there,
         now: seen.now.to_string(),
         problems: problems(&routing, table, seen),
+        warnings: misfits(table).into_iter().map(|it| format!("{}; {}", it.message, it.help)).collect(),
         session: request.session,
         selected: selected.as_ref().map(|it| full(&it.origin.candidate)),
         source: selected.as_ref().map(source),

@@ -20,6 +20,9 @@ pub(super) fn print(status: &Status, world: &World, out: &mut dyn Write) -> io::
     for problem in &status.problems {
         writeln!(out, "{} {}", Style::Bad.paint("error:", colour), show(problem))?;
     }
+    for warning in &status.warnings {
+        writeln!(out, "{} {}", Style::Warn.paint("warning:", colour), show(warning))?;
+    }
     writeln!(out)?;
     match (&status.selected, &status.active) {
         (None, _) => writeln!(out, "no model is selected; a config names one (--config FILE)")?,

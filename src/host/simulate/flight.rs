@@ -97,7 +97,7 @@ pub(super) fn cancelled(by: Aborted) -> Report {
 }
 
 fn failed(signal: Signal, partial: bool, new_secret: Option<Refreshed>) -> Report {
-    Report::Failed(Box::new(Failed { signal, partial, aborted: None, new_secret }))
+    Report::Failed(Box::new(Failed { signal, partial, new_secret, ..Failed::default() }))
 }
 
 fn cut_off(by: Aborted) -> Signal {

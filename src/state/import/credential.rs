@@ -20,8 +20,9 @@ pub(super) fn read(key: &str, value: Raw, at: &str, report: &mut FileReport) -> 
         report.left(at, "not a map");
         return None;
     };
+    fields.say_repeated(&format!("{at}."), report);
     let mut found = Found::default();
-    for (name, value) in fields.0 {
+    for (name, value) in fields.each {
         let at = format!("{at}.{name}");
         let Some(value) = value.other() else {
             report.left(at, "unknown field");
@@ -76,8 +77,10 @@ impl Found {
             Some("oauth") => (CredentialKind::Oauth, self.access),
             Some("token") => (CredentialKind::Token, self.token),
             Some("api_key" | "apiKey" | "api-key") => (CredentialKind::ApiKey, self.key),
-            Some(other) => {
-                report.left(format!("{at}.type"), format!("`{other}` is no kind of credential"));
+            // It is not repeated: a key may have got into the wrong field.
+            Some(_) => {
+                let why = "no kind of credential; write `api_key`, `oauth` or `token`";
+                report.left(format!("{at}.type"), why);
                 return None;
             }
             // `oauth.json` names no type.
@@ -103,12 +106,18 @@ impl Found {
             id: ProfileId(id.into()),
             provider: provider.to_owned(),
             kind,
-            secret: secret.as_deref().map(Secret::parse),
-            refresh: self.refresh.as_deref().map(Secret::parse),
+            secret: secret.map(literal),
+            refresh: self.refresh.map(literal),
             expires: self.expires,
             email: self.email,
             extra: self.extra,
             inserted: 0,
         })
     }
+}
+
+/// A legacy file holds keys and no references: what looks like one must not make the host read a file or
+/// a variable.
+fn literal(key: String) -> Secret {
+    Secret::Direct(key.into())
 }

@@ -1,6 +1,6 @@
 //! A JSON map in the order of the file: insertion counts (C6).
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use serde::{
     Deserialize, Deserializer,
@@ -8,8 +8,15 @@ use serde::{
 };
 use serde_json::Value;
 
+use super::FileReport;
+
 /// Keys and values, in order. Of a repeated key the last counts, at the place of the first.
-pub(super) struct Entries(pub Vec<(String, Raw)>);
+pub(super) struct Entries {
+    /// Each key once.
+    pub each: Vec<(String, Raw)>,
+    /// Keys that stood there before.
+    repeated: BTreeSet<String>,
+}
 
 /// A value whose own maps keep their order too.
 pub(super) enum Raw {
@@ -25,6 +32,13 @@ impl Entries {
         match value {
             Raw::Map(entries) => Some(entries),
             Raw::Other(_) => None,
+        }
+    }
+
+    /// Says which keys of the map at `at` (with a dot behind it, or empty) are repeated.
+    pub fn say_repeated(&self, at: &str, report: &mut FileReport) {
+        for key in &self.repeated {
+            report.left(format!("{at}{key}"), "stands here more than once; the last one counts");
         }
     }
 }
@@ -61,14 +75,17 @@ impl<'de> Visitor<'de> for Collect {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
-        let mut entries: Vec<(String, Raw)> = Vec::new();
+        let (mut each, mut repeated) = (Vec::new(), BTreeSet::new());
         while let Some((key, value)) = map.next_entry()? {
-            match entries.iter_mut().find(|(there, _): &&mut (String, Raw)| *there == key) {
-                Some((_, there)) => *there = value,
-                None => entries.push((key, value)),
+            match each.iter_mut().find(|(there, _): &&mut (String, Raw)| *there == key) {
+                Some((_, there)) => {
+                    *there = value;
+                    repeated.insert(key);
+                }
+                None => each.push((key, value)),
             }
         }
-        Ok(Entries(entries))
+        Ok(Entries { each, repeated })
     }
 }
 

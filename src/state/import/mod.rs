@@ -40,6 +40,8 @@ pub struct Report {
 pub struct FileReport {
     /// The file.
     pub path: PathBuf,
+    /// Nothing of it could be read: it is no JSON map, too long, or not to be opened.
+    pub unread: bool,
     /// Profiles that were stored, in the order of the file.
     pub profiles: Vec<String>,
     /// Profiles whose usage was taken over.
@@ -124,7 +126,10 @@ impl<'a> Import<'a> {
         match load(path) {
             Ok(None) => return Ok(()),
             Ok(Some(entries)) => read(self, entries, &mut report)?,
-            Err(why) => report.left("", why),
+            Err(why) => {
+                report.unread = true;
+                report.left("", why);
+            }
         }
         self.report.files.push(report);
         Ok(())
@@ -132,8 +137,9 @@ impl<'a> Import<'a> {
 
     /// `{profiles: {id: …}, usageStats: {id: …}}`.
     fn profiles_and_usage(&self, file: Entries, report: &mut FileReport) -> Result<(), StoreError> {
+        file.say_repeated("", report);
         let mut usage = None;
-        for (key, value) in file.0 {
+        for (key, value) in file.each {
             match key.as_str() {
                 "version" => {}
                 "profiles" => match Entries::of(value) {
@@ -163,7 +169,8 @@ impl<'a> Import<'a> {
     fn take_all(&self, all: Entries, at: &str, report: &mut FileReport) -> Result<(), StoreError> {
         let mut read: Vec<Profile> = Vec::new();
         let mut twice: Vec<usize> = Vec::new();
-        for (key, value) in all.0 {
+        all.say_repeated(at, report);
+        for (key, value) in all.each {
             let at = format!("{at}{key}");
             let Some(profile) = credential::read(&key, value, &at, report) else { continue };
             if let Some(first) = read.iter().position(|there| there.id.same(&profile.id, self.family)) {
@@ -202,7 +209,8 @@ impl<'a> Import<'a> {
     fn take_usage(&self, all: Entries, report: &mut FileReport) -> Result<(), StoreError> {
         let view = self.view()?;
         let mut changes = Vec::new();
-        for (id, value) in all.0 {
+        all.say_repeated("usageStats.", report);
+        for (id, value) in all.each {
             let at = format!("usageStats.{id}");
             let Some(there) = find(&view, &ProfileId(id.as_str().into()), self.family) else {
                 report.left(at, "no such profile is stored");

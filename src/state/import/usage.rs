@@ -25,10 +25,11 @@ pub(super) fn read(value: Raw, at: &str, now: Timestamp, report: &mut FileReport
         report.left(at, "not a map");
         return None;
     };
+    fields.say_repeated(&format!("{at}."), report);
     let (mut usage, mut lanes) = (Usage::default(), Lanes::default());
-    for (name, value) in fields.0 {
+    for (name, value) in fields.each {
         let understood = match (name.as_str(), value) {
-            ("failureCounts", Raw::Map(counts)) => counts.0.into_iter().all(|(bucket, count)| {
+            ("failureCounts", Raw::Map(counts)) => counts.each.into_iter().all(|(bucket, count)| {
                 let count = count.other().and_then(number);
                 usage.failure_counts.extend(count.map(|count| (bucket, count)));
                 count.is_some()
