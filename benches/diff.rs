@@ -14,12 +14,17 @@ use std::{
     fs,
     io::Read,
     path::Path,
-    process::{Command, Stdio},
+    process::{Command, ExitCode, Stdio},
     time::{Duration, Instant},
 };
 
+#[path = "support/limits.rs"]
+mod limits;
 #[path = "support/lines.rs"]
 mod lines;
+
+/// Peak memory with more errors, as times that with the fewest: it must not grow with the corpus.
+const LIMIT_TIMES: f64 = 1.5;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_pointsman");
 
@@ -33,15 +38,24 @@ replace backoff short = steps 30s, 2m
 extend usage_window_words with [\"fortnightly\"]
 ";
 
-fn main() {
+fn main() -> ExitCode {
     let folder = tempfile::tempdir().unwrap();
     let new = folder.path().join("new.rules");
     fs::write(&new, NEW).unwrap();
+    let mut limits = limits::Limits::default();
+    let mut fewest = None;
     let asked = std::env::args().skip(1).find_map(|arg| arg.parse().ok());
     for count in asked.map_or(vec![10_000, 100_000, 1_000_000], |count| vec![count]) {
         let (time, peak, last) = diff(&new, count);
         println!("diff {count:>9} errors {:>7.2} s  peak {peak}  {last}", time.as_secs_f64());
+        // `19000 kB`; unknown where there is no `/proc`.
+        let Some(peak) = peak.split(' ').next().and_then(|number| number.parse::<f64>().ok()) else {
+            continue;
+        };
+        let fewest = *fewest.get_or_insert(peak);
+        limits.at_most(&format!("peak beside the fewest errors, {count}"), peak / fewest, LIMIT_TIMES);
     }
+    limits.end()
 }
 
 /// Time from the first error in to the difference out, the making of lines left out; peak memory;

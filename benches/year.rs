@@ -6,6 +6,7 @@
 #![expect(clippy::cast_precision_loss, reason = "a mean of microseconds need not be exact")]
 
 use std::{
+    process::ExitCode,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -20,6 +21,12 @@ use pointsman::{
     table::{NoSettings, Table},
     time::Timestamp,
 };
+
+#[path = "support/limits.rs"]
+mod limits;
+
+/// What a year may take.
+const LIMIT_SECONDS: f64 = 180.0;
 
 const SESSIONS: u64 = 1_000;
 const TURNS_A_DAY: u64 = 24;
@@ -67,7 +74,7 @@ profiles:
   - { id: 'google:a', kind: api_key }
 ";
 
-fn main() {
+fn main() -> ExitCode {
     let days = std::env::args().skip(1).find_map(|word| word.parse().ok()).unwrap_or(365_u64);
     let scenario = Scenario::parse(SCENARIO).expect("the scenario is right");
     let (rules, _) = load::shipped().expect("the shipped rules load");
@@ -116,4 +123,7 @@ fn main() {
         counts.failed,
         counts.windows,
     );
+    let mut limits = limits::Limits::default();
+    limits.at_most("a year at this pace, s", took.as_secs_f64() * 365.0 / days as f64, LIMIT_SECONDS);
+    limits.end()
 }
