@@ -1,21 +1,23 @@
 //! Cuts what looks like a credential out of a text, for everything that shows texts of providers (J6).
 
+use super::named::hide_named;
+
 /// The text with every run that looks like a credential replaced by its first characters and `…`;
 /// all else stays as it is, blanks and punctuation too.
 pub(crate) fn mask(text: &str) -> String {
+    let text = hide_named(text);
     let mut out = String::with_capacity(text.len());
-    let (mut after_scheme, mut after_name) = (false, false);
+    let mut after_scheme = false;
     for piece in text.split_inclusive(is_blank) {
         let word = piece.trim_end_matches(is_blank);
         let blank = piece.get(word.len()..).unwrap_or_default();
         if !word.is_empty() {
-            if after_scheme || (after_name && word.starts_with(['"', '\''])) {
+            if after_scheme {
                 hide(word, &mut out);
             } else {
                 mask_word(word, &mut out);
             }
             after_scheme = is_scheme(word);
-            after_name = names_secret(word);
         }
         out.push_str(blank);
     }
@@ -35,18 +37,11 @@ fn is_scheme(word: &str) -> bool {
         || (last.eq_ignore_ascii_case("basic") && before.is_none_or(|c| matches!(c, '"' | '\'' | ':' | '=')))
 }
 
-/// Whether a word is a quoted name of a secret and a colon, so that its value comes next.
-fn names_secret(word: &str) -> bool {
-    let name = word.strip_suffix(':').and_then(|word| word.strip_suffix(['"', '\'']));
-    name.is_some_and(|name| is_secret_name(name.rsplit(|c| !is_key(c)).next().unwrap_or_default()))
-}
-
 /// Cuts the first run of key characters, whatever it looks like.
 fn hide(word: &str, out: &mut String) {
-    let Some(start) = word.find(is_key) else {
-        // It is cut already.
-        out.push_str(word);
-        return;
+    let cut = word.trim_start_matches(['"', '\'', '\\']).starts_with('…');
+    let Some(start) = word.find(is_key).filter(|_| !cut) else {
+        return mask_word(word, out);
     };
     let (before, rest) = word.split_at(start);
     let end = rest.find(|c| !is_key(c)).unwrap_or(rest.len());
@@ -57,8 +52,8 @@ fn hide(word: &str, out: &mut String) {
 
 fn mask_word(word: &str, out: &mut String) {
     let mut rest = word;
-    // What stands between this run and the one before, and whether that one names a secret.
-    let (mut between, mut named) = ("", false);
+    // What stands between this run and the one before.
+    let mut between = "";
     while !rest.is_empty() {
         if let Some(end) = userinfo(between, rest) {
             out.push_str("//…");
@@ -66,10 +61,7 @@ fn mask_word(word: &str, out: &mut String) {
         }
         let end = rest.find(|c| !is_key(c)).unwrap_or(rest.len());
         let (run, tail) = rest.split_at(end);
-        let quoted = named && matches!(between, "\":\"" | "\\\":\\\"" | "':'");
-        if quoted && !run.is_empty() {
-            out.push('…');
-        } else if let Some(value) = given(between, run) {
+        if let Some(value) = given(between, run) {
             out.extend([run.get(..value).unwrap_or_default(), "…"]);
         } else if secret_like(run) {
             out.extend(run.chars().take(4));
@@ -77,7 +69,6 @@ fn mask_word(word: &str, out: &mut String) {
         } else {
             out.push_str(run);
         }
-        named = is_secret_name(run);
         let next = tail.find(is_key).unwrap_or(tail.len());
         between = tail.get(..next).unwrap_or_default();
         out.push_str(between);
@@ -85,33 +76,12 @@ fn mask_word(word: &str, out: &mut String) {
     }
 }
 
-/// Whether a name says that what it holds is a credential.
-fn is_secret_name(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
-        "api_key",
-        "apikey",
-        "api-key",
-        "x-api-key",
-        "access_token",
-        "auth_token",
-        "refresh_token",
-        "id_token",
-        "client_secret",
-        "password",
-        "passwd",
-        "secret",
-    ];
-    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
-}
-
-/// Where the value of `api_key=…` begins in a run; also of `key=` and the like in the query of a URL.
+/// Where the value of `key=…` and the like begins in the query of a URL.
 fn given(before: &str, run: &str) -> Option<usize> {
+    const NAMES: [&str; 6] = ["key", "token", "sig", "signature", "auth", "code"];
     let (name, value) = run.split_once('=')?;
-    let query = before.ends_with(['?', '&'])
-        && ["key", "token", "sig", "signature", "auth", "code"]
-            .iter()
-            .any(|one| name.eq_ignore_ascii_case(one));
-    (!value.trim_matches('=').is_empty() && (query || is_secret_name(name))).then_some(name.len() + 1)
+    let is_one = before.ends_with(['?', '&']) && NAMES.iter().any(|one| name.eq_ignore_ascii_case(one));
+    (is_one && !value.trim_matches('=').is_empty()).then_some(name.len() + 1)
 }
 
 /// Where `//user:password` of `https://user:password@host` ends.
@@ -187,6 +157,29 @@ mod tests {
         (r#"{"api_key": "hunter2", "model": "gpt"}"#, "hunter2"),
         (r#"{\"password\":\"hunter2\"}"#, "hunter2"),
         ("api_key=hunter2 is wrong", "hunter2"),
+        (r#"password: "hunter2pw9""#, "hunter2pw9"),
+        (r#"login with password="correct horse battery" failed"#, "horse"),
+        (r#"login with password="correct horse bat"#, "bat"),
+        (r#"api_key="plainapik123""#, "plainapik123"),
+        ("access_token='plainacc123'", "plainacc123"),
+        (r#"client_secret="s3cr3tvalue99""#, "s3cr3tvalue99"),
+        ("token=plaintok123", "plaintok123"),
+        ("secret: plainsec123", "plainsec123"),
+        ("X-Api-Key: plainxkey123", "plainxkey123"),
+        ("pwd=swordfish", "swordfish"),
+        ("the password is bad, password: swordfish", "swordfish"),
+        ("cookie: sid=plaincookie123; theme=dark", "dark"),
+        (r#"{"set-cookie":["sid=plaincookie123; Path=/"]}"#, "plaincookie123"),
+        ("x-auth: mysecretvalue9", "mysecretvalue9"),
+        ("Authorization: Token swordfish", "swordfish"),
+        ("Authorization: hunter2abc", "hunter2abc"),
+        ("the API key: hunter2 was refused", "hunter2"),
+        ("OPENAI_API_KEY = hunter2", "hunter2"),
+        ("{'clientSecret': b'hunter2'}", "hunter2"),
+        ("{password => 'hunter2'}", "hunter2"),
+        (r#"{\\\"api_key\\\": \\\"hunter2\\\"}"#, "hunter2"),
+        (r#"{"password":"a\"hunter2"}"#, "hunter2"),
+        ("Ocp-Apim-Subscription-Key: hunter2", "hunter2"),
         ("ghp_abcdefghij1234 revoked", "efghij"),
         ("AKIAIOSFODNN7EXAMPLE is not authorized", "OSFODNN7"),
         ("nvapi-abcdefgh was refused", "efgh"),
@@ -203,6 +196,13 @@ mod tests {
     }
 
     #[test]
+    fn a_payload_stays_a_payload_when_a_number_is_cut() {
+        assert_eq!(mask(r#"{"password":123456,"n":1}"#), r#"{"password":"…","n":1}"#);
+        assert_eq!(mask(r#"{"api_key": "missing it"}"#), r#"{"api_key": "missing it"}"#);
+        assert_eq!(mask(r#"password="correct horse", user="x""#), r#"password="…", user="x""#);
+    }
+
+    #[test]
     fn what_only_resembles_a_key_stays() {
         for text in [
             "model claude-opus-4-8-20251101 at 2026-02-28T22:00:00Z",
@@ -216,6 +216,17 @@ mod tests {
             "internationalization_of_configuration_settings failed",
             "accounts/fireworks/models/llama-v3p1-405b-instruct",
             "the bare, a bear market",
+            "token limit exceeded, tokens: 4096, max_tokens=4096, token count: 12",
+            "secret not found; the password is wrong; cookie: missing",
+            "api_key: missing",
+            "api_key: invalid",
+            "api_key: required, api_key=null",
+            "Invalid token: signature mismatch",
+            "unexpected token: }",
+            r#"{"errors":{"password":"is required","token":null,"api_key":"missing"}}"#,
+            r#"{"token_type":"bearer","prompt_token":12,"tokens":[1,2]}"#,
+            "Authentication failed: the key is unknown. Authorization: required",
+            "x-api-key: \nsee the docs",
         ] {
             assert_eq!(mask(text), text);
         }

@@ -7,6 +7,7 @@ mod input;
 mod keys;
 mod lift;
 mod mask;
+mod named;
 mod normalise;
 mod payload;
 mod scratch;

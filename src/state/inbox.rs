@@ -110,12 +110,22 @@ fn shortened(text: &str, longest: usize) -> String {
     text.chars().take(longest).collect()
 }
 
-/// Headers that may carry a credential or say who somebody is.
+/// Headers that may carry a credential or say who somebody is; limits of tokens are none.
 fn is_private(name: &str) -> bool {
-    ["cookie", "authorization", "api-key", "token", "secret", "session"]
-        .iter()
-        .any(|part| name.contains(part))
-        && !name.contains("limit")
+    const PARTS: [&str; 10] = [
+        "auth",
+        "cookie",
+        "credential",
+        "key",
+        "passphrase",
+        "password",
+        "passwd",
+        "secret",
+        "session",
+        "token",
+    ];
+    let is_limit = name.contains("ratelimit") || name.contains("rate-limit");
+    !is_limit && name != "www-authenticate" && PARTS.iter().any(|part| name.contains(part))
 }
 
 /// An error that no rule matched, and how often it came.

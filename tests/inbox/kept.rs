@@ -90,13 +90,29 @@ fn j6_no_key_is_kept() {
     let path = folder.path().join("agent.sqlite");
     let store = SqliteStore::open(&path).unwrap();
     let mut recorder = Recorder::new();
-    let mut signal = error("acme", "purple elephant ate sk-planted-0123456789 with Bearer hunter-two");
-    signal.headers =
-        vec![("Set-Cookie".into(), "planted".into()), ("x-note".into(), "sk-planted-987654".into())];
+    let mut signal = error(
+        "acme",
+        "purple elephant ate sk-planted-0123456789 with Bearer hunter-two, password=\"planted horse\"",
+    );
+    let names = [
+        "Set-Cookie",
+        "x-auth",
+        "authentication",
+        "x-access-key",
+        "api-password",
+        "x-key-limit",
+        "x-sessionid",
+    ];
+    signal.headers = names.map(|name| (name.into(), "planted".into())).to_vec();
+    signal.headers.push(("x-note".into(), "sk-planted-987654".into()));
+    signal.headers.push(("x-ratelimit-reset-tokens".into(), "6s".into()));
     signal.details = vec![r#"{"authorization":"Bearer planted"}"#.into()];
     recorder.see(&table, &signal.as_ref(), START);
     recorder.flush(&store).unwrap();
-    assert_eq!(store.records().unwrap().inbox().unwrap().entries.len(), 1);
+    let kept = store.records().unwrap().inbox().unwrap();
+    assert_eq!(kept.entries.len(), 1);
+    let headers: Vec<_> = kept.entries[0].sample.headers.keys().map(String::as_str).collect();
+    assert_eq!(headers, ["x-note", "x-ratelimit-reset-tokens"]);
     drop(store);
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
