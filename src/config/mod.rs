@@ -15,7 +15,9 @@ pub use error::{ConfigError, Problem};
 pub use numbers::Numbers;
 pub(crate) use read::{is_profile_id, section};
 pub use source::Outside;
-pub(crate) use walk::{Unknown, Walker, found_at, parse};
+#[cfg(feature = "cli")]
+pub(crate) use walk::found_at;
+pub(crate) use walk::{Unknown, Walker, parse};
 
 use std::collections::BTreeMap;
 

@@ -205,6 +205,7 @@ impl<'t> Walker<'t> {
 }
 
 /// What was found out about a key of a document that has been read.
+#[cfg(feature = "cli")]
 pub(crate) fn found_at(text: &str, path: &[&str], message: String, help: Option<String>) -> Problem {
     let path: Vec<Step> = path.iter().map(|key| Step::Key((*key).to_owned())).collect();
     let (line, column, offset) = nearest_place(text, &path);

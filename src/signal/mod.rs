@@ -22,4 +22,5 @@ pub(crate) use mask::{is_hazard, mask};
 pub use normalise::{Normaliser, TEXT_LIMIT};
 pub(crate) use stable::places;
 pub use stable::{fingerprint, stretches};
+#[cfg(feature = "cli")]
 pub(crate) use string::unescape_into;

@@ -121,9 +121,9 @@ mod tests {
             jitter_percent: 4,
             ..short.clone()
         };
-        let drawn: std::collections::BTreeSet<_> =
+        let spans: std::collections::BTreeSet<_> =
             (0..500).map(|seed| few.jittered(1, seed).as_millis()).collect();
-        assert!(drawn.into_iter().eq(144..=156), "all of its share, both ends included");
+        assert!(spans.into_iter().eq(144..=156), "all of its share, both ends included");
         assert_eq!(draws[7], short.jittered(1, 7), "the same seed draws the same");
     }
 }

@@ -120,6 +120,7 @@ impl Files for Folder {
 ///
 /// # Errors
 /// When it cannot be opened, or is no file.
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line reads files of its own"))]
 pub(crate) fn open(path: &Path) -> io::Result<fs::File> {
     let meta = fs::metadata(path)?;
     if meta.is_dir() {
