@@ -1,6 +1,10 @@
 //! Files that are never half written.
 
-use std::{fs, io::Write as _, path::Path};
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::Path,
+};
 
 use super::failure::Failure;
 
@@ -8,16 +12,21 @@ use super::failure::Failure;
 /// the new one. Permissions stay; a link's target is replaced, not the link.
 ///
 /// # Errors
-/// When the folder cannot be written to, or the disk is full; the old file is then untouched.
+/// When the file is read-only or has more than one name, the folder cannot be written to, or the disk
+/// is full; the old file is then untouched.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error| Failure::Write { path: path.to_owned(), error };
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut beside = target.clone().into_os_string();
     beside.push(format!(".{}.new", std::process::id()));
+    let old = fs::metadata(&target).ok();
+    if let Some(why) = old.as_ref().and_then(kept_as_it_is) {
+        return Err(failed(io::Error::other(why)));
+    }
     let written = (|| {
         let mut file = fs::File::create_new(&beside)?;
         file.write_all(bytes)?;
-        if let Ok(old) = fs::metadata(&target) {
+        if let Some(old) = old {
             file.set_permissions(old.permissions())?;
         }
         file.sync_all()?;
@@ -27,6 +36,21 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let _ = fs::remove_file(&beside);
     }
     written.map_err(failed)
+}
+
+/// Why a file must not be replaced: a new file beside it would get around its permissions, and part it
+/// from its other names.
+fn kept_as_it_is(old: &fs::Metadata) -> Option<&'static str> {
+    if old.permissions().readonly() {
+        return Some("it is read-only; `chmod u+w` lets it be written");
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::nlink(old) > 1 {
+        return Some(
+            "it has more than one name (hard links), and replacing it would part them; make it a file of its own",
+        );
+    }
+    None
 }
 
 #[cfg(test)]

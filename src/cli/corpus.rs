@@ -1,12 +1,12 @@
 //! Recorded errors, one after the other.
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use super::{
     escape::Shown,
     failure::Failure,
     input::Input,
-    jsonl,
+    jsonl::{self, UTF16, is_utf16},
     lines::{Line, Lines, Stop},
     progress::Progress,
     world::World,
@@ -47,6 +47,9 @@ pub(super) fn read(
             Err(Stop::Input(error) | Stop::Hook(error)) => return Err(unreadable(error)),
         };
         progress.at(line.number);
+        if line.number == 1 && is_utf16(line.bytes) {
+            return Err(unreadable(io::Error::other(UTF16)));
+        }
         if line.bytes.trim_ascii().is_empty() {
             continue;
         }

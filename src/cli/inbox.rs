@@ -48,7 +48,7 @@ enum Action {
     /// Drop errors from the inbox
     Drop {
         /// Their numbers
-        #[arg(value_name = "N", required_unless_present = "all")]
+        #[arg(value_name = "N")]
         ids: Vec<u64>,
         /// All of them
         #[arg(long, conflicts_with = "ids")]
@@ -120,6 +120,10 @@ fn entry(inbox: &Inbox, id: u64) -> Result<&Entry, Failure> {
 }
 
 fn drop_entries(ids: &[u64], all: bool, state: &StateArgs, world: &World) -> Result<(), Failure> {
+    if ids.is_empty() && !all {
+        let why = "say which errors to drop: their numbers, as `pointsman inbox list` shows them, or `--all`";
+        return Err(Failure::Usage(why.into()));
+    }
     let store = state.existing(world)?;
     let inbox = store.inbox()?;
     for id in ids {

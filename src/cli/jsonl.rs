@@ -172,12 +172,37 @@ fn read(line: &str) -> Result<Input<'_>, String> {
     Ok(input)
 }
 
-/// Reads a line of input, unless it is too long to be whole.
+/// Why a file of another encoding is not read.
+pub(super) const UTF16: &str =
+    "it is UTF-16 and not UTF-8 text; `iconv -f UTF-16 -t UTF-8` turns it into that";
+
+/// Whether a text begins with the byte order mark of UTF-16.
+pub(super) fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
+}
+
+/// Reads a line of input, unless it is too long to be whole; `text` is the line with what is not UTF-8
+/// replaced.
 ///
 /// # Errors
 /// See [`read`].
 pub(super) fn read_line<'l>(line: &Line<'_>, text: &'l str) -> Result<Input<'l>, String> {
-    if line.whole { read(text) } else { Err(format!("the line is longer than {} MiB", LONGEST >> 20)) }
+    if !line.whole {
+        return Err(format!("the line is longer than {} MiB", LONGEST >> 20));
+    }
+    // `--raw` would help nobody here.
+    if !text.trim_start().starts_with('{') {
+        if is_utf16(line.bytes) {
+            return Err(format!("the line is not a JSON object: {UTF16}"));
+        }
+        if std::str::from_utf8(line.bytes).is_err() {
+            return Err("the line is not a JSON object: it is not UTF-8 text".into());
+        }
+        if line.bytes.contains(&0) {
+            return Err("the line is not a JSON object: it holds NUL bytes, as UTF-16 text does".into());
+        }
+    }
+    read(text)
 }
 
 /// A value as text; `null` is none.

@@ -2,6 +2,7 @@
 
 mod human;
 mod review;
+mod source;
 
 use std::{
     fs,
@@ -24,7 +25,7 @@ use crate::{
     classify::Scratch,
     lang::{diagnostic::counted, load::files::open},
     table::Table,
-    verify::snapshot::{CLOCK, Change, Ids, Judgement, Snapshot},
+    verify::snapshot::{CLOCK, Change, Counts, Ids, Judgement, Snapshot},
 };
 
 /// Largest snapshot, in bytes: millions of errors.
@@ -133,9 +134,12 @@ pub(super) fn run(
         let (store, making) = (store.to_string_lossy(), files.making(global));
         return Err(Failure::Usage(format!("there is no snapshot `{store}`; `{making}` makes it")));
     }
-    let name = files.corpus.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let name = source::name(&files.corpus, &store);
     let first = stored.is_none();
-    let old = stored.unwrap_or_else(|| Snapshot::new(&name));
+    if let Some(stored) = &stored {
+        source::same(stored, &name, files, &store)?;
+    }
+    let old = stored.unwrap_or_else(|| Snapshot::new(&name, files.raw));
     let found = compare(&table, files, old, world)?;
     match &args.what {
         What::Check { samples, format, .. } => {
@@ -146,22 +150,48 @@ pub(super) fn run(
             Ok(Outcome::of(found.shifts.is_empty() && found.unreadable == 0))
         }
         What::Accept { .. } => {
+            found.fit_to_keep(files, &store)?;
             keep(&store, &found, |_| true)?;
-            let (all, moved) = (found.new.rows.len(), found.shifts.len());
-            let place = store.to_string_lossy();
-            let moved = if first { String::new() } else { format!(", {moved} judged otherwise than before") };
-            world.say(&format!("{}: {}{moved}", Shown(&place), counted(all, "error")));
-            Ok(Outcome::of(found.unreadable == 0))
+            let changes = if first { String::new() } else { format!(", {}", found.counts()) };
+            let all = counted(found.new.rows.len(), "error");
+            world.say(&format!("{}: {all}{changes}", Shown(&store.to_string_lossy())));
+            Ok(Outcome::Fine)
         }
         What::Review { .. } => {
-            let taken = review::ask(&found, world, &mut io::stdin().lock(), out)?;
+            found.fit_to_keep(files, &store)?;
+            let mut store = |taken: &[bool]| keep(&store, &found, |at| taken.get(at) == Some(&true));
+            let taken = review::ask(&found, world, &mut io::stdin().lock(), out, &mut store)?;
             let count = taken.iter().filter(|taken| **taken).count();
-            if count > 0 {
-                keep(&store, &found, |at| taken.get(at) == Some(&true))?;
-            }
             writeln!(out, "{count} of {} taken", found.shifts.len())?;
-            Ok(Outcome::of(count == found.shifts.len() && found.unreadable == 0))
+            Ok(Outcome::of(count == found.shifts.len()))
         }
+    }
+}
+
+impl Compared {
+    fn counts(&self) -> Counts {
+        Counts::of(self.shifts.iter().map(|shift| &shift.change))
+    }
+
+    /// Whether what was read may take the place of what is stored.
+    ///
+    /// # Errors
+    /// When lines could not be read, or there is nothing to put in the place of something.
+    fn fit_to_keep(&self, files: &Files, store: &Path) -> Result<(), Failure> {
+        let (corpus, store) = (files.corpus.to_string_lossy(), store.to_string_lossy());
+        if self.unreadable > 0 {
+            let lines = counted(usize::try_from(self.unreadable).unwrap_or(usize::MAX), "line");
+            return Err(Failure::Usage(format!(
+                "nothing is stored in `{store}`: {lines} of `{corpus}` cannot be read (named above); mend them or take them out"
+            )));
+        }
+        if self.new.rows.is_empty() && !self.old.rows.is_empty() {
+            let kept = counted(self.old.rows.len(), "error");
+            return Err(Failure::Usage(format!(
+                "nothing is stored: `{corpus}` holds no errors, and `{store}` holds {kept}; remove that file when it is no longer wanted"
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -245,5 +275,11 @@ fn json_lines(found: &Compared, out: &mut dyn Write) -> io::Result<()> {
         write_json(out, &json!({ "id": change.id, "old": old, "new": new, "message": message }))?;
     }
     let (errors, changed) = (found.new.rows.len(), found.shifts.len());
-    writeln!(out, "{}", json!({ "errors": errors, "changed": changed, "unreadable": found.unreadable }))
+    let Counts { moved, new, gone } = found.counts();
+    let unreadable = found.unreadable;
+    writeln!(
+        out,
+        "{}",
+        json!({ "errors": errors, "changed": changed, "moved": moved, "new": new, "gone": gone, "unreadable": unreadable })
+    )
 }

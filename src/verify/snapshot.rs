@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fmt::Write as _,
+    fmt::{self, Write as _},
     time::Duration,
 };
 
@@ -22,6 +22,10 @@ pub const CLOCK: Timestamp = super::examples::CLOCK;
 
 /// Stands where there is nothing to say.
 const NONE: &str = "-";
+
+/// The header's `expression`, and what it has behind it when the lines were plain texts.
+const MADE: &str = "pointsman snapshot";
+const RAW: &str = " --raw";
 
 /// Why a text is no snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,12 +110,31 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// An empty one of the corpus that is called so.
+    /// An empty one of the corpus that is called so; `raw`: its lines are plain texts.
     #[must_use]
-    pub fn new(corpus: &str) -> Self {
+    pub fn new(corpus: &str, raw: bool) -> Self {
         // A JSON string is a YAML string, too.
         let source = serde_json::Value::from(corpus);
-        Self { header: format!("source: {source}\nexpression: pointsman snapshot\n"), rows: Vec::new() }
+        let raw = if raw { RAW } else { "" };
+        Self { header: format!("source: {source}\nexpression: {MADE}{raw}\n"), rows: Vec::new() }
+    }
+
+    /// What the corpus was called that it was made of, when the header says so.
+    #[must_use]
+    pub fn source(&self) -> Option<String> {
+        self.field("source")
+    }
+
+    /// Whether the lines of the corpus were plain texts, when the header says so.
+    #[must_use]
+    pub fn raw(&self) -> Option<bool> {
+        self.field("expression")?.strip_prefix(MADE).map(|rest| rest == RAW)
+    }
+
+    fn field(&self, name: &str) -> Option<String> {
+        let value = self.header.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?.trim();
+        let plain = || value.trim_matches('\'').to_owned();
+        Some(serde_json::from_str(value).unwrap_or_else(|_| plain()))
     }
 
     /// Reads a snapshot.
@@ -212,6 +235,44 @@ pub struct Change {
     pub new: Option<Judgement>,
 }
 
+/// How many errors changed, by how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// They are judged otherwise than before.
+    pub moved: usize,
+    /// The snapshot does not know them.
+    pub new: usize,
+    /// The corpus no longer has them.
+    pub gone: usize,
+}
+
+impl Counts {
+    /// Counts changes.
+    #[must_use]
+    pub fn of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Self {
+        let mut out = Self::default();
+        for change in changes {
+            match (&change.old, &change.new) {
+                (None, _) => out.new += 1,
+                (_, None) => out.gone += 1,
+                _ => out.moved += 1,
+            }
+        }
+        out
+    }
+}
+
+impl fmt::Display for Counts {
+    /// `1 judged otherwise than before, 2 new`; without a change, `all judged as before`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { moved, new, gone } = *self;
+        let parts = [(moved, "judged otherwise than before"), (new, "new"), (gone, "gone")];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
+        if parts.is_empty() { f.write_str("all judged as before") } else { f.write_str(&parts.join(", ")) }
+    }
+}
+
 /// Where errors moved from and where to.
 pub type Way = (Option<Judgement>, Option<Judgement>);
 
@@ -290,7 +351,7 @@ mod tests {
     }
 
     fn snapshot(rows: &[(&str, Judgement)]) -> Snapshot {
-        let mut out = Snapshot::new("a corpus \"x\".jsonl");
+        let mut out = Snapshot::new("a corpus \"x\".jsonl", false);
         out.rows = rows.iter().map(|(id, is)| ((*id).to_owned(), is.clone())).collect();
         out
     }
@@ -304,6 +365,22 @@ mod tests {
             ("余额", judgement("billing", None)),
         ]);
         assert_eq!(Snapshot::parse(&whole.print()), Ok(whole));
+    }
+
+    #[test]
+    fn a_header_says_what_the_snapshot_was_made_of() {
+        let made = |header: &str| {
+            let snapshot = Snapshot::parse(&format!("---\n{header}---\n")).unwrap();
+            (snapshot.source(), snapshot.raw())
+        };
+        for raw in [false, true] {
+            let snapshot = Snapshot::new("a \"b\".jsonl", raw);
+            assert_eq!((snapshot.source(), snapshot.raw()), (Some("a \"b\".jsonl".into()), Some(raw)));
+        }
+        for source in ["a.jsonl", "'a.jsonl'", "\"a.jsonl\""] {
+            assert_eq!(made(&format!("source: {source}\n")), (Some("a.jsonl".into()), None));
+        }
+        assert_eq!(made("expression: other\n"), (None, None));
     }
 
     #[test]

@@ -51,6 +51,8 @@ rule acme_the_purple_elephant_sleeps_until -> rate_limit when provider is \"acme
   example provider \"acme\" message \"tenant … id … the purple elephant sleeps until tomorrow, key …\"
 "
     );
+    std::fs::write(folder.join("plain.log"), "the purple elephant sleeps until tomorrow\n").unwrap();
+    fine(folder, "inbox suggest 1 --bucket rate_limit --corpus plain.log --raw");
     std::fs::write(folder.join("mine.rules"), format!("language 1\n\n{draft}\nuse default\n")).unwrap();
     let checked = pointsman(folder, "check --deny warnings mine.rules");
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));

@@ -31,6 +31,9 @@ pub(in crate::cli) struct Args {
     /// rules
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
+    /// Each line of the corpus is a plain error text
+    #[arg(long, requires = "corpus")]
+    raw: bool,
     #[command(flatten)]
     state: StateArgs,
 }
@@ -63,7 +66,7 @@ pub(super) fn run(
     drafting.own_cases();
     let mut unread = 0;
     if let Some(path) = &args.corpus {
-        unread = corpus::read(path, false, world, |recorded| {
+        unread = corpus::read(path, args.raw, world, |recorded| {
             let label = recorded.id.map_or_else(|| format!("line {}", recorded.line.number), str::to_owned);
             drafting.row(&label, &recorded.signal);
             Ok(())

@@ -32,10 +32,7 @@ pub(super) fn print(found: &Compared, samples: usize, world: &World, out: &mut d
         }
         writeln!(out)?;
     }
-    match changes.len() {
-        0 => writeln!(out, "{all}, all judged as before"),
-        moved => writeln!(out, "{all}, {moved} judged otherwise than before"),
-    }
+    writeln!(out, "{all}, {}", found.counts())
 }
 
 /// `billing by credit_gone, disable, fallback → …`.

@@ -7,15 +7,17 @@ use super::{
     Compared,
     human::{judgement, title},
 };
-use crate::cli::{escape::Shown, world::World};
+use crate::cli::{escape::Shown, failure::Failure, world::World};
 
-/// Asks about each change; which are taken. What is not answered is not taken.
+/// Asks about each change; which are taken. What is not answered is not taken. `store` keeps what is
+/// taken so far after each answer that takes something: the next one may never come.
 pub(super) fn ask(
     found: &Compared,
     world: &World,
     input: &mut dyn BufRead,
     out: &mut dyn Write,
-) -> io::Result<Vec<bool>> {
+    store: &mut dyn FnMut(&[bool]) -> Result<(), Failure>,
+) -> Result<Vec<bool>, Failure> {
     let all = found.shifts.len();
     let mut taken = vec![false; all];
     if all == 0 {
@@ -34,10 +36,14 @@ pub(super) fn ask(
             (old, new) => writeln!(out, "  {}", title(&(old.clone(), new.clone()), world.stdout_colour()))?,
         }
         match answer(input, out)? {
-            Answer::Take => taken.iter_mut().skip(at).take(1).for_each(|taken| *taken = true),
+            Answer::Take => {
+                taken.iter_mut().skip(at).take(1).for_each(|taken| *taken = true);
+                store(&taken)?;
+            }
             Answer::Leave => {}
             Answer::All => {
                 taken.iter_mut().skip(at).for_each(|taken| *taken = true);
+                store(&taken)?;
                 break;
             }
             Answer::Quit => break,
@@ -73,6 +79,8 @@ fn answer(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Answer> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use super::*;
     use crate::{
         cli::snapshot::Shift,
@@ -80,6 +88,12 @@ mod tests {
     };
 
     fn answers(said: &str) -> (Vec<bool>, String) {
+        let mut out = Vec::new();
+        let taken = ask(&found(), &World::real(), &mut said.as_bytes(), &mut out, &mut |_| Ok(())).unwrap();
+        (taken, String::from_utf8(out).unwrap())
+    }
+
+    fn found() -> Compared {
         let judgement = |bucket: &str| Judgement {
             bucket: bucket.into(),
             rule: None,
@@ -91,15 +105,34 @@ mod tests {
             change: Change { id: id.into(), old: Some(judgement("x")), new: Some(judgement("y")) },
             message: "slow\u{1b}".escape_debug().to_string(),
         };
-        let found = Compared {
+        Compared {
             old: Snapshot::default(),
             new: Snapshot::default(),
             shifts: ["a", "b", "c"].map(shift).into(),
             unreadable: 0,
+        }
+    }
+
+    #[test]
+    fn what_is_taken_is_stored_before_the_next_question() {
+        let mut stored = Vec::new();
+        let mut store = |taken: &[bool]| {
+            stored.push(taken.to_vec());
+            Ok(())
         };
-        let mut out = Vec::new();
-        let taken = ask(&found, &World::real(), &mut said.as_bytes(), &mut out).unwrap();
-        (taken, String::from_utf8(out).unwrap())
+        // The third answer never comes: the terminal is gone, or the process is.
+        let mut input = io::BufReader::new("y\nn\n".as_bytes().chain(Gone));
+        let ended = ask(&found(), &World::real(), &mut input, &mut Vec::new(), &mut store);
+        assert!(ended.is_err());
+        assert_eq!(stored, [[true, false, false]]);
+    }
+
+    struct Gone;
+
+    impl io::Read for Gone {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("gone"))
+        }
     }
 
     #[test]
