@@ -99,7 +99,8 @@ fn find(
         (host, found.config) = config::read(config)?;
     }
     match rulebook::read(path)? {
-        Ok((rules, warnings)) => {
+        Ok((mut rules, warnings)) => {
+            rulebook::name_files(&mut rules.sources, path);
             let table = match host {
                 Some(host) => {
                     let table = host.compile(rules, world, &mut found.config)?;

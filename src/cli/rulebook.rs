@@ -7,6 +7,7 @@ use crate::{
     config::{Config, Outside},
     lang::{
         load::{self, Loaded, files::open},
+        source::Sources,
         tree::Ruleset,
     },
     table::{SettingSource, Table},
@@ -60,7 +61,8 @@ fn rules(global: &Global, world: &World) -> Result<Ruleset, Failure> {
     }
 }
 
-/// Loads the rules at a path; none: the shipped ones.
+/// Loads the rules at a path; none: the shipped ones. Where they are wrong, files are called as
+/// [`name_files`] does.
 ///
 /// # Errors
 /// When there is no such file. What is wrong inside files is part of the result.
@@ -68,7 +70,20 @@ pub(super) fn read(path: Option<&Path>) -> Result<Loaded, Failure> {
     let Some(path) = path else { return Ok(load::shipped()) };
     let root = root_file(path);
     open(&root).map_err(|error| Failure::Read { path: root, error })?;
-    Ok(load::from_path(path))
+    Ok(load::from_path(path).map_err(|mut failed| {
+        name_files(&mut failed.sources, Some(path));
+        failed
+    }))
+}
+
+/// Calls files as the user would, from the current folder, and no longer from that of the root file.
+pub(super) fn name_files(sources: &mut Sources, path: Option<&Path>) {
+    let Some(path) = path else { return };
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+    sources.rename(|name| {
+        let whole = folder.join(name);
+        whole.strip_prefix(".").unwrap_or(&whole).to_string_lossy().into_owned()
+    });
 }
 
 /// Compiles with the settings of the environment.

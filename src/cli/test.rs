@@ -18,7 +18,6 @@ use super::{
 use crate::{
     lang::diagnostic::counted,
     lang::{diagnostic::render, source::Sources},
-    table::Table,
     verify::{self, Coverage, Report, coverage::Share},
 };
 
@@ -53,7 +52,9 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<Outcome, Failure> {
     let path = args.path.as_ref().or(global.rules.as_ref()).cloned();
-    let table = rulebook::load(&Global { rules: path }, world)?;
+    let table = rulebook::load(&Global { rules: path.clone() }, world)?;
+    let mut sources = table.ruleset().sources.clone();
+    rulebook::name_files(&mut sources, path.as_deref());
     let tested = verify::run(&table);
     let reached = if args.coverage {
         let failed = |error: crate::table::TableError| Failure::Usage(error.to_string());
@@ -62,8 +63,8 @@ pub(super) fn run(
         None
     };
     match args.format {
-        Format::Human => human(&table, &tested, reached.as_ref(), world, out)?,
-        Format::Json => json_lines(&table, &tested, reached.as_ref(), out)?,
+        Format::Human => human(&sources, &tested, reached.as_ref(), world, out)?,
+        Format::Json => json_lines(&sources, &tested, reached.as_ref(), out)?,
     }
     let enough = reached.is_none_or(|reached| reached.least() >= args.min.unwrap_or(0));
     Ok(Outcome::of(tested.passed() && enough))
@@ -79,13 +80,12 @@ fn hundredths(text: &str) -> Result<usize, String> {
 }
 
 fn human(
-    table: &Table,
+    sources: &Sources,
     tested: &Report,
     reached: Option<&Coverage>,
     world: &World,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sources = &table.ruleset().sources;
     report(&tested.failures, sources, world);
     let failed = tested.failures.len();
     let cases = counted(tested.cases, "case");
@@ -111,12 +111,11 @@ fn human(
 }
 
 fn json_lines(
-    table: &Table,
+    sources: &Sources,
     tested: &Report,
     reached: Option<&Coverage>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sources: &Sources = &table.ruleset().sources;
     for failure in &tested.failures {
         write_json(out, &render::json(failure, sources))?;
     }

@@ -122,6 +122,13 @@ impl Sources {
         id
     }
 
+    /// Gives every file but the shipped ones another name, made of its name.
+    pub fn rename(&mut self, name: impl Fn(&str) -> String) {
+        for Held { source, .. } in self.0.iter_mut().filter(|held| held.source.shipped.is_none()) {
+            source.name = name(&source.name).into();
+        }
+    }
+
     /// The file behind an id.
     #[must_use]
     pub fn get(&self, id: SourceId) -> Option<&Source> {
