@@ -170,7 +170,8 @@ fn c4_a_legacy_file_that_is_none_is_reported() {
         fs::create_dir_all(&below).unwrap();
         assert!(make("mkfifo", &[file], &below));
     }
-    let done = soon(dir.path(), &["import", "legacy", "--state", "state.sqlite"]).fine();
+    let done = soon(dir.path(), &["import", "legacy", "--state", "state.sqlite"]);
+    assert_eq!(done.code, 1);
     let why = "not understood: cannot be read (it is no file, but a pipe, a device or a socket)";
     assert_eq!(done.stdout.matches(why).count(), 2, "{}", done.stdout);
 }
@@ -194,6 +195,8 @@ fn a_change_of_what_is_not_stored_makes_no_file() {
         );
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{args:?}");
     }
+    fs::create_dir_all(dir.path().join("credentials")).unwrap();
+    fs::write(dir.path().join("credentials/oauth.json"), "{}").unwrap();
     for (at, args) in
         [&ADD[..], &["session", "set", "s", "--model", "a/b"], &["import", "."]].into_iter().enumerate()
     {
