@@ -3,6 +3,7 @@
 
 mod cancel;
 mod errors;
+mod keys;
 mod support;
 mod troubles;
 mod turns;

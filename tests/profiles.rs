@@ -273,3 +273,40 @@ fn a_secret_file_that_never_ends_is_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn c8_a_secret_of_several_lines_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, "planted-line\nplanted-other\n").unwrap();
+    let place = Place(vec![("LINES", "planted-line\nplanted-other"), ("ESCAPE", "planted\u{1b}[0m-key")]);
+    let file = format!("file:{}", path.display());
+    for from in ["env:LINES", "env:ESCAPE", &file, "planted\tkey"] {
+        match Secret::parse(from).resolve(&place) {
+            Err(error @ SecretError::Control(_)) => {
+                let error = error.to_string();
+                assert!(error.contains("line break"), "{error}");
+                assert!(!error.contains("planted"), "{error}");
+            }
+            other => panic!("{from}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn c8_a_secrets_pipe_or_device_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [&*pipe, "/dev/zero".as_ref(), "/dev/null".as_ref()] {
+        let (tell, told) = std::sync::mpsc::channel();
+        let secret = Secret::File(path.to_owned());
+        std::thread::spawn(move || tell.send(secret.resolve(&Place(vec![]))));
+        let resolved = told.recv_timeout(std::time::Duration::from_secs(10));
+        match resolved.expect("a pipe is not waited for") {
+            Err(SecretError::File { detail, .. }) => assert!(detail.contains("it is no file"), "{detail}"),
+            other => panic!("{}: {other:?}", path.display()),
+        }
+    }
+}

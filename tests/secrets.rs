@@ -14,6 +14,7 @@ use pointsman::{
     run::{Refreshed, Request, Routing},
     state::{
         change::{Change, NewSecret},
+        inbox::Records,
         memory::MemoryStore,
         model::{Profile, Secret},
         secret::SecretSource,
@@ -215,6 +216,43 @@ fn j6_no_key_comes_out_of_a_run_in_memory() {
     assert!(text.contains("trace pointsman"), "traces were caught");
     assert!(text.contains("fallbackStepFromModel=\"acme/a\""), "J2 in flat fields");
     assert!(!traces(&text).contains("person@"), "J1: a traced profile is redacted");
+}
+
+/// As a provider's server may have spelt a key.
+fn escaped(key: &str) -> [String; 4] {
+    [
+        key.replace('/', r"\/"),
+        key.replace('/', r"\u002F"),
+        key.replace('/', "&#x2F;"),
+        key.replace('/', "%2F").replace('.', "\u{200b}."),
+    ]
+}
+
+#[tokio::test]
+async fn j6_an_escaped_key_comes_out_nowhere() {
+    const KEY: &str = "k7Qp/planted.Zx9/zebra/crossing.old/lantern";
+    for spelt in escaped(KEY) {
+        let store = Arc::new(MemoryStore::new());
+        store.put_profile(&Profile::api_key("acme:x", KEY)).unwrap();
+        let (tell, mut said) = mpsc::unbounded_channel();
+        let routing = Routing { model: list("acme/a", None), ..Routing::default() };
+        let engine = Engine::new(table(""), Arc::new(routing), Arc::clone(&store) as Arc<dyn Store>)
+            .with_listener(Arc::new(tell));
+        let paper = Paper::default();
+        let body = format!(r#"{{"error":{{"message":"odd key {spelt} here"}}}}"#);
+        let fails = |_| async { Err::<(), _>(AttemptError::new().status(418).body(body.clone())) };
+        let error = engine.run(Request::default(), fails).await.unwrap_err();
+        paper.write(&error);
+        paper.debug(&error);
+        while let Ok(said) = said.try_recv() {
+            paper.debug(&said);
+        }
+        engine.flush().unwrap();
+        paper.debug(&store.inbox().unwrap());
+        let text = paper.0.lock().unwrap().clone();
+        assert!(text.contains("odd key … here"), "{text}");
+        assert!(!text.contains("crossing"), "{spelt}: {text}");
+    }
 }
 
 fn traces(text: &str) -> String {

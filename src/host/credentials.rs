@@ -8,7 +8,7 @@ use std::{
 use secrecy::SecretString;
 use tokio::task::spawn_blocking;
 
-use super::keeper::Keeper;
+use super::{environment::Process, keeper::Keeper};
 use crate::state::{
     model::{Profile, ProfileId, Secret},
     secret::{SecretError, SecretSource},
@@ -18,6 +18,8 @@ use crate::state::{
 /// Profiles with their secrets, as long as the state shows the same credential.
 pub(super) struct Credentials {
     source: Arc<dyn SecretSource + Send + Sync>,
+    /// Whether a look at the environment may take its time: that of a process does not.
+    slow: bool,
     known: Mutex<HashMap<ProfileId, Known>>,
 }
 
@@ -71,8 +73,14 @@ pub(super) const fn direct(secret: &Secret) -> Option<&SecretString> {
 }
 
 impl Credentials {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        Self { source: Arc::new(Process), slow: false, known: Mutex::default() }
+    }
+
+    /// Those of a source that may have to ask elsewhere, a vault say.
     pub fn new(source: Arc<dyn SecretSource + Send + Sync>) -> Self {
-        Self { source, known: Mutex::default() }
+        Self { source, slow: true, known: Mutex::default() }
     }
 
     /// The secrets of a profile; the refresh token only where it is asked for.
@@ -117,12 +125,20 @@ impl Credentials {
     async fn resolve(&self, secret: Option<&Secret>) -> Result<Option<SecretString>, SecretError> {
         match secret {
             None => Ok(None),
-            Some(file @ Secret::File(path)) => {
-                let (file, path, source) = (file.clone(), path.clone(), Arc::clone(&self.source));
-                let gone = |_| Err(SecretError::File { path, detail: "the reader broke off".to_owned() });
-                spawn_blocking(move || file.resolve(&*source)).await.unwrap_or_else(gone).map(Some)
+            Some(referred) if self.may_block(referred) => {
+                let (there, source) = (referred.clone(), Arc::clone(&self.source));
+                let gone = |_| Err(SecretError::BrokenOff);
+                spawn_blocking(move || there.resolve(&*source)).await.unwrap_or_else(gone).map(Some)
             }
             Some(secret) => secret.resolve(&*self.source).map(Some),
+        }
+    }
+
+    const fn may_block(&self, secret: &Secret) -> bool {
+        match secret {
+            Secret::Direct(_) => false,
+            Secret::Env(_) => self.slow,
+            Secret::File(_) => true,
         }
     }
 

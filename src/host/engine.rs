@@ -12,7 +12,7 @@ use super::{
     attempt::Attempt,
     clock::{Clock, SystemClock},
     credentials::Credentials,
-    environment::{Environment, Process},
+    environment::Environment,
     error::AttemptError,
     keeper::Keeper,
     listener::Listener,
@@ -103,7 +103,7 @@ impl Engine {
         Self {
             given: Arc::new(RwLock::new(Given { rules, routing })),
             recorder: Arc::new(Recording::new(Arc::clone(&store))),
-            credentials: Arc::new(Credentials::new(Arc::new(Process))),
+            credentials: Arc::new(Credentials::of_process()),
             keeper: Keeper::new(store),
             memory: Arc::default(),
             clock: Arc::new(SystemClock),

@@ -34,6 +34,8 @@ mod rules;
 mod sdk_retry;
 pub mod simulate;
 #[cfg(feature = "tokio")]
+mod spelt;
+#[cfg(feature = "tokio")]
 mod trace;
 #[cfg(feature = "tokio")]
 mod turn;

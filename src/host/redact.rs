@@ -1,7 +1,8 @@
-//! Cuts the keys in use out of what a provider said (J6): some repeat them.
+//! Cuts the keys in use out of what a provider said (J6): some repeat them, as they are or escaped.
 
 use secrecy::{ExposeSecret, SecretString};
 
+use super::spelt::find;
 use crate::signal::Signal;
 
 /// What stands in a key's place.
@@ -29,5 +30,14 @@ pub(super) fn redact<'a>(signal: &mut Signal, secrets: impl IntoIterator<Item = 
 fn cut(text: &mut String, secret: &str) {
     if text.contains(secret) {
         *text = text.replace(secret, CUT);
+    }
+    let (mut out, mut from) = (String::new(), 0);
+    while let Some(found) = find(text, from, secret) {
+        out.extend([text.get(from..found.start).unwrap_or_default(), CUT]);
+        from = found.end;
+    }
+    if from > 0 {
+        out.push_str(text.get(from..).unwrap_or_default());
+        *text = out;
     }
 }

@@ -117,7 +117,8 @@ impl<'a> Turn<'a> {
                 },
                 Step::Attempt(step) if step.repair => tokio::select! {
                     biased;
-                    mended = mended(&mut mend, failure.take()) => {
+                    mended = within(driver.left(&step), mended(&mut mend, failure.take())) => {
+                        let mended = mended.unwrap_or(false);
                         repaired = mended;
                         now = engine.now();
                         if mended { Report::Repaired } else { Report::NotRepaired }
@@ -194,6 +195,11 @@ impl Driver<'_> {
         }
     }
 
+    /// How much of the budget's time is left for a step (H6).
+    fn left(self, step: &run::Attempt) -> Option<Duration> {
+        step.deadline.map(|deadline| deadline.since(self.engine.now()))
+    }
+
     /// Makes a call, with the deadline and the handle to cut it off.
     async fn attempt<T, F, Fut>(
         self,
@@ -209,21 +215,29 @@ impl Driver<'_> {
         let engine = self.engine;
         let resolved = match &step.profile {
             None => Resolved::default(),
-            Some(id) => match engine.credentials.of(id, step.refresh_first, view, &engine.keeper).await {
-                Ok(resolved) => resolved,
-                Err(why) => {
-                    let failed = Failed::from(AttemptError::message(why));
-                    return Called::Failed(Box::new(Failed { uncalled: true, ..failed }));
+            Some(id) => {
+                let find = engine.credentials.of(id, step.refresh_first, view, &engine.keeper);
+                let found = tokio::select! {
+                    biased;
+                    found = within(self.left(step), find) => found,
+                    () = self.handle.come() => return Called::Interrupted,
+                };
+                let cut_off = |_| Err(AttemptError::new().aborted(Aborted::Deadline));
+                match found.map_or_else(cut_off, |found| found.map_err(AttemptError::message)) {
+                    Ok(resolved) => resolved,
+                    Err(error) => {
+                        let failed = Failed::from(error);
+                        return Called::Failed(Box::new(Failed { uncalled: true, ..failed }));
+                    }
                 }
-            },
+            }
         };
         let keys = resolved.keys();
         let attempt = Attempt::new(step, resolved, repaired);
         let notes = attempt.notes();
-        let left = step.deadline.map(|deadline| deadline.since(engine.now()));
         let ended = tokio::select! {
             biased;
-            ended = within(left, call(attempt)) => Some(ended),
+            ended = within(self.left(step), call(attempt)) => Some(ended),
             () = self.handle.come() => None,
         };
         let Notes { new_secret, delivered } = notes.take();

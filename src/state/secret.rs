@@ -1,7 +1,6 @@
 //! Secrets at the moment of use: given, in the environment, or in a file (C8).
 
 use std::{
-    fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -10,6 +9,7 @@ pub(super) use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::model::Secret;
+use crate::lang::load::files::open;
 
 /// A secret file longer than this is none.
 const LONGEST: u64 = 64 * 1024;
@@ -23,10 +23,11 @@ pub trait SecretSource {
     /// The file at `path`, without the line break at its end.
     ///
     /// # Errors
-    /// When it cannot be read, is not UTF-8, or is longer than 64 KiB.
+    /// When it is a pipe, a device or a socket, which may never end or never begin; when it cannot be
+    /// read, is not UTF-8, or is longer than 64 KiB.
     fn file(&self, path: &Path) -> io::Result<SecretString> {
         let mut text = Zeroizing::new(String::new());
-        File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+        open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
         if text.len() as u64 > LONGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "longer than 64 KiB"));
         }
@@ -48,9 +49,17 @@ pub enum SecretError {
         /// Why.
         detail: String,
     },
+    /// The source panicked.
+    #[error("the source of the secret broke off; look into the host's own log")]
+    BrokenOff,
     /// There is nothing in it.
     #[error("the secret from `{0}` is empty")]
     Empty(String),
+    /// There is a line break or another control character in it; no key has one, and no header takes it.
+    #[error(
+        "the secret from `{0}` has a line break or another control character in it; give the key alone, on one line"
+    )]
+    Control(String),
 }
 
 impl Secret {
@@ -81,8 +90,21 @@ impl Secret {
                 (source.file(path).map_err(failed)?, format!("file:{}", path.display()))
             }
         };
-        if found.expose_secret().trim().is_empty() { Err(SecretError::Empty(place)) } else { Ok(found) }
+        let secret = found.expose_secret();
+        if secret.trim().is_empty() {
+            return Err(SecretError::Empty(place));
+        }
+        if !is_one_line(secret) {
+            return Err(SecretError::Control(place));
+        }
+        Ok(found)
     }
+}
+
+/// Whether nothing in a secret breaks a line, or is a control character of another kind (C8).
+#[must_use]
+pub fn is_one_line(secret: &str) -> bool {
+    !secret.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
 }
 
 fn is_variable(name: &str) -> bool {

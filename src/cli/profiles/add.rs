@@ -17,6 +17,7 @@ use crate::{
     lang::policy::CredentialKind,
     state::{
         model::{Profile, ProfileId, Secret},
+        secret::is_one_line,
         store::{Put, Store as _},
         view::ViewQuery,
     },
@@ -117,13 +118,12 @@ fn note(secret: &Secret, world: &World) {
         }
         Secret::File(path) => {
             let shown = path.to_string_lossy();
-            if let Err(error) = std::fs::metadata(path) {
-                world.say(&format!(
-                    "note: the file `{}` cannot be read here: {}",
-                    Shown(&shown),
-                    why(&error)
-                ));
-            }
+            let why = match std::fs::metadata(path) {
+                Ok(meta) if meta.is_file() => return,
+                Ok(_) => "it is no file, but a folder, a pipe, a device or a socket".to_owned(),
+                Err(error) => why(&error),
+            };
+            world.say(&format!("note: the file `{}` cannot be read here: {why}", Shown(&shown)));
         }
         Secret::Env(_) | Secret::Direct(_) => {}
     }
@@ -166,6 +166,12 @@ fn stdin(world: &World) -> Result<Secret, Failure> {
     if secret.expose_secret().is_empty() {
         return Err(Failure::Usage(
             "stdin holds no secret; give it there, or as `env:NAME` or `file:PATH`".into(),
+        ));
+    }
+    if !is_one_line(secret.expose_secret()) {
+        return Err(Failure::Usage(
+            "the secret has a line break or another control character in it; give the key alone, on one line"
+                .into(),
         ));
     }
     // What looks like a reference is one, also from stdin.
