@@ -301,6 +301,21 @@ fn without_a_state_file_looking_makes_none() {
 /// that others could open is closed to them, and both are said.
 #[cfg(unix)]
 #[test]
+fn an_empty_state_file_is_a_fresh_state() {
+    let fresh = folder();
+    let empty = folder();
+    let file = empty.path().join("state.sqlite");
+    for look in [&["status"][..], &["inbox", "list"], &["profiles", "list"], &["session", "show", "x"]] {
+        std::fs::write(&file, "").unwrap();
+        let (with, without) = (run(empty.path(), look, ""), run(fresh.path(), look, ""));
+        assert_eq!((with.code, &with.stdout, &with.stderr), (without.code, &without.stdout, &without.stderr));
+        assert_eq!(std::fs::metadata(&file).unwrap().len(), 0, "looking changes nothing");
+    }
+    run(empty.path(), &["profiles", "add", "openai:x", "env:HOME"], "").fine();
+    assert!(run(empty.path(), &["profiles", "list"], "").fine().stdout.contains("openai:x"));
+}
+
+#[test]
 fn j6_only_the_owner_can_open_the_state() {
     use std::{fs, os::unix::fs::PermissionsExt as _};
     let folder = tempfile::tempdir().unwrap();

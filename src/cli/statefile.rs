@@ -101,7 +101,7 @@ impl StateArgs {
     /// Opens the file for reading, if there is one.
     pub(super) fn reader(&self, world: &World) -> Result<Option<SqliteStore>, Failure> {
         let path = self.path(world)?;
-        if !path.exists() {
+        if !holds_state(&path) {
             return Ok(None);
         }
         Ok(Some(read_only(&path, world)?))
@@ -109,19 +109,20 @@ impl StateArgs {
 
     /// The profiles of the file; none when there is no file, or nothing says where it is.
     pub(super) fn stored(&self, world: &World) -> Result<Option<Vec<ProfileId>>, Failure> {
-        if !self.path(world).is_ok_and(|path| path.exists()) {
+        if !self.path(world).is_ok_and(|path| holds_state(&path)) {
             return Ok(None);
         }
         let view = self.look(None, world)?.view;
         Ok(Some(view.profiles.iter().map(|profile| profile.info.id.clone()).collect()))
     }
 
-    /// Looks at the state without changing it, with `session` in the view. No file is an empty state.
+    /// Looks at the state without changing it, with `session` in the view. No file, and one
+    /// without a byte, is an empty state.
     /// A file that is later than the clock (a simulation ran ahead) is seen from its latest moment.
     pub(super) fn look(&self, session: Option<&str>, world: &World) -> Result<Seen, Failure> {
         let path = self.path(world)?;
         let now = world.now();
-        if !path.exists() {
+        if !holds_state(&path) {
             return Ok(Seen { path, there: false, now, view: View::default(), sessions: Vec::new() });
         }
         let store = read_only(&path, world)?;
@@ -173,6 +174,12 @@ fn private(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// Whether there is a file that something was written into; a command that changes the state makes one
+/// of an empty file.
+fn holds_state(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|file| !file.is_file() || file.len() > 0)
 }
 
 /// Opens a state file that is only looked at. Says, once, that others can open it.

@@ -99,6 +99,9 @@ fn human(
     {
         writeln!(out, "{what}: {} of {} reached, {} %", share.reached, share.total, share.percent())?;
     }
+    if reached.left_out > 0 {
+        writeln!(out, "only what your own files declare counts; the shipped rules are left out")?;
+    }
     for place in &reached.unreached {
         writeln!(
             out,
@@ -136,6 +139,7 @@ fn json_lines(
                 "entries": share(reached.entries),
                 "branches": share(reached.branches),
                 "unreached": unreached.collect::<Vec<_>>(),
+                "shippedRulesLeftOut": reached.left_out,
             }),
         );
     }

@@ -9,7 +9,7 @@ use super::examples::signal;
 use crate::{
     classify::Scratch,
     lang::{
-        source::{Span, Spanned},
+        source::{SourceId, Span, Spanned},
         tree::{
             BucketId, Case, Cond, Expectation, LetId, Op, Phrases, Quantifier, Rule, RuleId, Ruleset, Test,
         },
@@ -54,7 +54,8 @@ pub struct Unreached {
     pub what: String,
 }
 
-/// What the examples and tests of the rules reach.
+/// What the examples and tests of the rules reach. Of an operator's rule set only what the operator's
+/// own files declare: shipped files come without their cases there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Rules that decide (or are observed in) some case.
@@ -65,6 +66,8 @@ pub struct Coverage {
     pub branches: Share,
     /// What is not reached, in order of place.
     pub unreached: Vec<Unreached>,
+    /// Rules of shipped files that an operator's rule set uses; they do not count.
+    pub left_out: usize,
 }
 
 impl Coverage {
@@ -74,6 +77,13 @@ impl Coverage {
         let shares = [self.rules, self.entries, self.branches];
         shares.into_iter().map(Share::hundredths).min().unwrap_or(10_000)
     }
+}
+
+/// Whether what stands there counts: all of the shipped list itself, and of other rule sets what does
+/// not stand in shipped files.
+fn counts(set: &Ruleset, span: Span) -> bool {
+    let is_shipped = |source| set.sources.get(source).is_some_and(|source| source.shipped.is_some());
+    !is_shipped(span.source) || is_shipped(SourceId(0))
 }
 
 /// Runs all cases and says what they reach.
@@ -93,7 +103,7 @@ pub fn coverage(table: &Table) -> Result<Coverage, TableError> {
             at = block.parent;
         }
     }
-    let found: Vec<(Key, Branch)> = branches.0.into_iter().collect();
+    let found: Vec<(Key, Branch)> = branches.0.into_iter().filter(|(key, _)| counts(set, key.span)).collect();
     let probes = probe_rules(set, &found);
     let probe_table = Table::compile(probes, &NoSettings)?;
     let mut decided: HashSet<RuleId> = HashSet::new();
@@ -130,6 +140,10 @@ fn cases(set: &Ruleset) -> impl Iterator<Item = &Case> {
 fn summary(set: &Ruleset, decided: &HashSet<RuleId>, found: &[(Key, Branch)], reached: &[bool]) -> Coverage {
     let mut coverage = Coverage::default();
     for (id, rule) in set.rules.iter().enumerate() {
+        if !counts(set, rule.name_span) {
+            coverage.left_out += 1;
+            continue;
+        }
         let hit = u32::try_from(id).is_ok_and(|id| decided.contains(&RuleId(id)));
         coverage.rules.total += 1;
         coverage.rules.reached += usize::from(hit);
