@@ -467,6 +467,49 @@ fn odd_messages_get_proper_errors() {
 }
 
 #[test]
+fn a_change_that_does_not_fit_is_said_and_its_document_unknown_until_it_comes_whole() {
+    let broken = "language 1\nrule\n";
+    let outside = json!({ "start": { "line": 40, "character": 0 }, "end": { "line": 41, "character": 0 } });
+    let backward = json!({ "start": { "line": 1, "character": 2 }, "end": { "line": 0, "character": 0 } });
+    for changes in [
+        json!([{ "range": outside, "text": "x" }]),
+        json!([{ "range": backward, "text": "x" }]),
+        json!([{ "range": 7, "text": "x" }]),
+        json!("x"),
+    ] {
+        let mut editor = Editor::with(&[("main.rules", broken)]);
+        editor.open("main.rules", broken);
+        assert!(!editor.findings("main.rules", 1).is_empty());
+        let document = json!({ "uri": editor.uri("main.rules"), "version": 2 });
+        let params = json!({ "textDocument": document, "contentChanges": changes });
+        editor.tell("textDocument/didChange", &params);
+        let said = editor.wait(|message| message["method"] == "window/logMessage");
+        assert!(said["params"]["message"].as_str().unwrap().contains("`textDocument/didChange`"), "{said}");
+        let shown = editor.wait(|message| message["method"] == "textDocument/publishDiagnostics");
+        assert_eq!(shown["params"]["diagnostics"], json!([]), "nothing stale stays");
+        let place = json!({ "textDocument": document, "position": { "line": 0, "character": 0 } });
+        assert_eq!(
+            editor.ask(
+                "textDocument/formatting",
+                &json!({ "textDocument": document, "options": { "tabSize": 2, "insertSpaces": true } })
+            ),
+            Value::Null
+        );
+        assert_eq!(editor.ask("textDocument/hover", &place), Value::Null);
+        editor.change("main.rules", 3, broken);
+        assert!(!editor.findings("main.rules", 3).is_empty(), "the whole text came");
+    }
+}
+
+#[test]
+fn a_length_that_is_none_is_answered() {
+    let mut editor = Editor::with(&[]);
+    editor.raw(b"Content-Length: x\r\n\r\n");
+    let answer = editor.wait(|message| message["id"].is_null() && message.get("error").is_some());
+    assert_eq!(answer["error"]["code"], -32600, "{answer}");
+}
+
+#[test]
 fn exit_codes_tell_whether_it_was_shut_down() {
     let mut editor = Editor::with(&[]);
     editor.tell("exit", &Value::Null);

@@ -23,7 +23,7 @@ pub fn findings(
 ) -> BTreeMap<String, PublishDiagnosticsParams> {
     let page = Page { analysis, documents, links };
     let mut out = BTreeMap::new();
-    for (source, path) in analysis.own() {
+    for (source, path) in analysis.own().filter(|(_, path)| !documents.is_lost(path)) {
         let Some(uri) = links.uri(analysis, documents, source) else { continue };
         let version = documents.get(path).map(|document| document.version);
         let found = analysis.diagnostics.iter().filter(|found| page.shown_in(found) == source);

@@ -11,15 +11,18 @@ use lsp_types::{
     CompletionList, CompletionOptions, CompletionParams, CompletionResponse, DidChangeTextDocumentParams,
     DidCloseTextDocumentParams, DidOpenTextDocumentParams, DocumentFormattingParams, GotoDefinitionParams,
     Hover, HoverContents, HoverParams, HoverProviderCapability, InitializeParams, InitializeResult, Location,
-    MarkupContent, MarkupKind, OneOf, PositionEncodingKind, ServerCapabilities, ServerInfo,
-    TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
+    LogMessageParams, MarkupContent, MarkupKind, MessageType, OneOf, PositionEncodingKind,
+    ServerCapabilities, ServerInfo, TextDocumentPositionParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, Uri,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, to_value};
 
 use super::{
     analysis::Analysis,
-    complete, format, hover,
+    complete,
+    documents::Lost,
+    format, hover,
     links::Links,
     position, publish,
     serve::End,
@@ -93,7 +96,13 @@ impl<'a> Session<'a> {
             Incoming::Notification { method, .. } if method == "exit" => Ok(After::Exit),
             Incoming::Notification { method, params } if self.stage == Stage::Running => {
                 let done = guarded(|| self.notification(&method, params));
-                Ok(done.unwrap_or(After::Nothing))
+                let (after, complaint) = done.unwrap_or((After::Nothing, None));
+                if let Some(message) = complaint {
+                    let message = format!("`{method}` was not taken: {message}");
+                    let params = LogMessageParams { typ: MessageType::WARNING, message };
+                    wire::notify(self.output, "window/logMessage", &params)?;
+                }
+                Ok(after)
             }
             Incoming::Notification { .. } | Incoming::Response => Ok(After::Nothing),
             Incoming::Broken(refusal) => {
@@ -149,36 +158,51 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn notification(&mut self, method: &str, params: Value) -> After {
-        let touched = match method {
-            "textDocument/didOpen" => read::<DidOpenTextDocumentParams>(params).ok().map(|opened| {
+    /// What is to be done after a notification, and what was wrong with it.
+    fn notification(&mut self, method: &str, params: Value) -> (After, Option<String>) {
+        let (touched, complaint) = match method {
+            "textDocument/didOpen" => told(read::<DidOpenTextDocumentParams>(params), |opened| {
                 let document = opened.text_document;
                 let path = self.workspace.documents.open(document.uri, document.version, document.text);
                 // What lies on disk around it may be new as well.
                 self.workspace.touch_all();
-                path
+                Some(path)
             }),
-            "textDocument/didChange" => {
-                read::<DidChangeTextDocumentParams>(params).ok().and_then(|changed| {
-                    let document = changed.text_document;
-                    self.workspace.documents.change(&document.uri, document.version, changed.content_changes)
-                })
-            }
-            "textDocument/didClose" => read::<DidCloseTextDocumentParams>(params)
-                .ok()
-                .and_then(|closed| self.workspace.documents.close(&closed.text_document.uri)),
+            "textDocument/didChange" => self.change(params),
+            "textDocument/didClose" => told(read::<DidCloseTextDocumentParams>(params), |closed| {
+                self.workspace.documents.close(&closed.text_document.uri)
+            }),
             "textDocument/didSave"
             | "workspace/didChangeWatchedFiles"
             | "workspace/didChangeConfiguration" => {
                 self.workspace.touch_all();
-                return After::Dirty;
+                return (After::Dirty, None);
             }
-            _ => None,
+            _ => (None, None),
         };
-        touched.map_or(After::Nothing, |path| {
+        let after = touched.map_or(After::Nothing, |path| {
             self.workspace.touch(&path);
             After::Dirty
-        })
+        });
+        (after, complaint)
+    }
+
+    /// Changes a document; when that cannot be, its text is unknown until the editor sends the whole.
+    fn change(&mut self, params: Value) -> Told {
+        let uri =
+            params.pointer("/textDocument/uri").cloned().and_then(|uri| serde_json::from_value(uri).ok());
+        let documents = &mut self.workspace.documents;
+        let (lost, why) = match read::<DidChangeTextDocumentParams>(params) {
+            Ok(changed) => {
+                let document = changed.text_document;
+                match documents.change(&document.uri, document.version, changed.content_changes) {
+                    Ok(path) => return (path, None),
+                    Err(Lost(path)) => (Some(path), "a range lies outside of the text".to_owned()),
+                }
+            }
+            Err(refusal) => (uri.map(|uri| documents.lose(&uri).0), refusal.message),
+        };
+        (lost, Some(format!("{why}; the document is unknown until its whole text comes")))
     }
 
     /// Sends the findings of all open documents' rule sets, and takes back those that are no more.
@@ -273,6 +297,17 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, Refusal> {
     serde_json::from_value(params)
         .map_err(|error| Refusal::new(code::INVALID_PARAMS, format!("the parameters do not fit: {error}")))
+}
+
+/// A document that is another one now, and what was wrong.
+type Told = (Option<std::path::PathBuf>, Option<String>);
+
+/// Takes parameters, if they could be read.
+fn told<T>(params: Result<T, Refusal>, take: impl FnOnce(T) -> Option<std::path::PathBuf>) -> Told {
+    match params {
+        Ok(params) => (take(params), None),
+        Err(refusal) => (None, Some(refusal.message)),
+    }
 }
 
 fn give(result: impl serde::Serialize) -> Answer {

@@ -81,6 +81,9 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
         match header(input)? {
             Header::End => return Ok(None),
             Header::Length(length) => break length,
+            Header::Broken(message) => {
+                return Ok(Some(Incoming::Broken(Refusal::new(code::INVALID_REQUEST, message))));
+            }
             // Something that is no message: look for the next header.
             Header::Nothing => {}
         }
@@ -104,26 +107,31 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Incoming>> {
 enum Header {
     End,
     Length(u64),
+    /// Its length is none; why.
+    Broken(String),
     Nothing,
 }
 
 /// The lines up to an empty one.
 fn header(input: &mut impl BufRead) -> io::Result<Header> {
-    let mut length = None;
+    const LENGTH: &str = "content-length:";
+    let mut header = Header::Nothing;
     loop {
         let mut line = Vec::new();
         if input.by_ref().take(LONGEST_HEADER).read_until(b'\n', &mut line)? == 0 {
             return Ok(Header::End);
         }
-        let line = String::from_utf8_lossy(&line);
-        let line = line.trim();
+        let line = String::from_utf8_lossy(&line).trim().to_ascii_lowercase();
         if line.is_empty() {
-            return Ok(length.map_or(Header::Nothing, Header::Length));
+            return Ok(header);
         }
-        if let Some((name, value)) = line.split_once(':')
-            && name.trim().eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse().ok();
+        // After a body of unknown length the next header begins in the middle of a line.
+        if let Some(at) = line.rfind(LENGTH) {
+            let value = line.get(at + LENGTH.len()..).unwrap_or_default().trim();
+            header = value.parse().map_or_else(
+                |_| Header::Broken("the value of `Content-Length` is a number of bytes".to_owned()),
+                Header::Length,
+            );
         }
     }
 }
@@ -216,14 +224,22 @@ mod tests {
         ];
         let got = all((bad.concat() + &good).as_bytes());
         let broken = got.iter().filter(|one| matches!(one, Incoming::Broken(_))).count();
-        assert_eq!(broken, 4, "{got:?}");
+        assert_eq!(broken, 5, "{got:?}");
         assert_eq!(got.last(), Some(&Incoming::Notification { method: "exit".into(), params: Value::Null }));
+    }
+
+    #[test]
+    fn a_bad_length_costs_its_message_and_not_the_next() {
+        let next = framed(r#"{"method":"exit"}"#);
+        let got = all(format!("Content-Length: 1x\r\n\r\n{{\"method\":\"lost\"}}{next}").as_bytes());
+        let exit = Incoming::Notification { method: "exit".into(), params: Value::Null };
+        assert!(matches!(got.as_slice(), [Incoming::Broken(_), last] if *last == exit), "{got:?}");
     }
 
     #[test]
     fn a_length_is_not_trusted() {
         assert_eq!(all(b"Content-Length: 18446744073709551615\r\n\r\n{}").len(), 1);
         assert_eq!(all(b"Content-Length: 60000000\r\n\r\n{}"), []);
-        assert_eq!(all(b"Content-Length: -1\r\n\r\n"), []);
+        assert_eq!(all(b"Content-Length: -1\r\n\r\n").len(), 1);
     }
 }
