@@ -17,13 +17,13 @@ pub(super) fn name(corpus: &Path, store: &Path) -> String {
         return "-".into();
     }
     let folder = real(corpus.parent().unwrap_or(Path::new("")));
-    let base = real(store.parent().unwrap_or(Path::new("")));
-    let base = base.parent().unwrap_or(&base);
+    let snapshots = real(store.parent().unwrap_or(Path::new("")));
+    let beside = snapshots.parent().unwrap_or(&snapshots);
     let names = |path: &Path| -> Vec<String> {
         let names = path.components().filter(|part| matches!(part, Component::Normal(_)));
         names.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
     };
-    let (from, to) = (names(base), names(&folder));
+    let (from, to) = (names(beside), names(&folder));
     let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
     if common == 0 && !from.is_empty() {
         return bare();
