@@ -1,12 +1,12 @@
 //! Phrases and expressions that say too little, or too much.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::lang::{
     diagnostic::{Diagnostic, Diagnostics, codes::lints},
     literal,
-    source::Spanned,
-    tree::{Cond, ListId, Op, Phrases, Ruleset, Test, each_test},
+    source::{Span, Spanned},
+    tree::{Cond, ListId, Op, Phrases, Quantifier, Ruleset, Test, each_test},
 };
 
 /// Longest phrase that is still a phrase, in characters.
@@ -18,39 +18,64 @@ pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
     set.blocks.iter().for_each(|b| decides(&b.guard, out));
     set.rules.iter().for_each(|r| decides(&r.when, out));
     set.resets.iter().for_each(|r| decides(&r.when, out));
-    let searched = searched(set);
+    let asked = asked(set);
     for (id, list) in (0u32..).map(ListId).zip(&set.lists) {
         list.entries.iter().for_each(|entry| shape(entry, out));
-        // Lists of keys or codes are compared whole: there no entry covers another.
-        if searched.contains(&id) {
-            covered(&list.entries, out);
+        // Asked by nobody, or in two ways, no entry of a list is surely never needed.
+        if let Some(Asked::Only(quantifier)) = asked.lists.get(&id)
+            && !list.entries.iter().any(|entry| asked.whole.contains(&entry.span))
+        {
+            covered(&list.entries, *quantifier, out);
         }
     }
 }
 
-/// The lists whose entries some test looks for as phrases.
-fn searched(set: &Ruleset) -> HashSet<ListId> {
-    let mut found = HashSet::new();
+/// How the entries of a list are looked for as phrases.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// Always like this.
+    Only(Quantifier),
+    /// Here any of them, there all.
+    Both,
+}
+
+/// How each list is asked.
+#[derive(Default)]
+struct Questions {
+    lists: HashMap<ListId, Asked>,
+    /// Entries that are compared whole (`in`): there none covers another.
+    whole: HashSet<Span>,
+}
+
+fn asked(set: &Ruleset) -> Questions {
+    let mut found = Questions::default();
     let mut look = |cond: &Cond| {
-        each_test(cond, &mut |test| {
-            if let Op::Has(_, Phrases::List(id, _)) = &test.op {
-                found.insert(*id);
+        each_test(cond, &mut |test| match &test.op {
+            Op::Has(quantifier, Phrases::List(id, _)) => {
+                let only = Asked::Only(*quantifier);
+                let known = found.lists.entry(*id).or_insert(only);
+                if *known != only {
+                    *known = Asked::Both;
+                }
             }
+            Op::In(values) => found.whole.extend(values.iter().map(|value| value.span)),
+            _ => {}
         });
     };
     set.lets.iter().for_each(|l| look(&l.cond));
     set.blocks.iter().for_each(|b| look(&b.guard));
     set.rules.iter().for_each(|r| look(&r.when));
+    set.resets.iter().for_each(|r| look(&r.when));
     found
 }
 
 fn test(test: &Test, out: &mut Diagnostics) {
     match &test.op {
-        Op::Has(_, Phrases::Inline(entries)) => {
+        Op::Has(quantifier, Phrases::Inline(entries)) => {
             for entry in entries {
                 shape(entry, out);
             }
-            covered(entries, out);
+            covered(entries, *quantifier, out);
         }
         Op::Contains(phrase) => {
             out.push(
@@ -105,12 +130,13 @@ fn shape(phrase: &Spanned<String>, out: &mut Diagnostics) {
     }
 }
 
-/// Phrases that hold another of the list as words, so that they are never needed.
+/// Phrases that are never needed beside another one, which they hold as words, or which holds them: who
+/// asks for any phrase needs no longer one, who asks for all of them no shorter one.
 ///
 /// Every stretch of a phrase that lies between word edges is looked up, so that a list of many
 /// thousand entries costs no more than its length. What is longer than a phrase should be is not
 /// looked for; [`shape`] says so.
-fn covered(entries: &[Spanned<String>], out: &mut Diagnostics) {
+fn covered(entries: &[Spanned<String>], quantifier: Quantifier, out: &mut Diagnostics) {
     const LONGEST: usize = 4 * LONG;
     if entries.len() < 2 {
         return;
@@ -124,29 +150,49 @@ fn covered(entries: &[Spanned<String>], out: &mut Diagnostics) {
             first.entry(text).or_insert(at);
         }
     }
+    // What is not needed, and beside what.
+    let mut needless: BTreeMap<usize, usize> = BTreeMap::new();
     let mut edges = Vec::new();
-    for (at, (long, place)) in normal.iter().zip(entries).enumerate() {
+    for (at, long) in normal.iter().enumerate() {
         word_edges(long, &mut edges);
         let stretches = edges.iter().enumerate().flat_map(|(nth, start)| {
             let ends = edges.iter().skip(nth + 1).take_while(move |end| *end - start <= LONGEST);
             ends.map(move |end| *start..*end)
         });
         let known = stretches.filter(|range| lengths.get(range.len()) == Some(&true));
-        let shorter = known.filter_map(|range| first.get(long.get(range)?).copied());
-        let shorter = shorter.filter(|other| *other != at).min().and_then(|other| entries.get(other));
-        if let Some(short) = shorter {
-            out.push(
-                Diagnostic::new(
-                    lints::COVERED_PHRASE,
-                    place.span,
-                    format!("`{}` is covered by `{}`", place.node, short.node),
-                )
-                .here("never needed")
-                .related(short.span, "finds all of its texts")
-                .help("take the longer one out, or the shorter one where it finds too much"),
-            );
+        let held = known.filter_map(|range| Some((range.len(), *first.get(long.get(range)?)?)));
+        for (length, other) in held.filter(|(_, other)| *other != at) {
+            // Of two that are the same the first stays.
+            let (less, more) = match quantifier {
+                Quantifier::All if length < long.len() => (other, at),
+                _ => (at, other),
+            };
+            let beside = needless.entry(less).or_insert(more);
+            *beside = more.min(*beside);
         }
     }
+    for (less, more) in needless {
+        if let (Some(less), Some(more)) = (entries.get(less), entries.get(more)) {
+            out.push(never_needed(less, more, quantifier));
+        }
+    }
+}
+
+fn never_needed(less: &Spanned<String>, more: &Spanned<String>, quantifier: Quantifier) -> Diagnostic {
+    let (why, help) = match quantifier {
+        Quantifier::Any => {
+            ("finds all of its texts", "take the longer one out, or the shorter one where it finds too much")
+        }
+        Quantifier::All => (
+            "has to be there, and holds it",
+            "take the shorter one out, or ask for `any of` where one of them is enough",
+        ),
+    };
+    let message = format!("`{}` is covered by `{}`", less.node, more.node);
+    Diagnostic::new(lints::COVERED_PHRASE, less.span, message)
+        .here("never needed")
+        .related(more.span, why)
+        .help(help)
 }
 
 /// The places of a text that lie inside no word, its ends included.
