@@ -65,6 +65,8 @@ enum Deny {
 struct Findings {
     sources: Sources,
     rules: Diagnostics,
+    /// Not even the first file of the rules is text.
+    unreadable: bool,
     config: Vec<Remark>,
     /// What is there, when the rules load.
     summary: String,
@@ -82,6 +84,9 @@ pub(super) fn run(
         Format::Human => found.human(&rulebook::name(path), args.config.as_deref(), world),
         Format::Json => found.json(out)?,
         Format::Sarif => found.sarif(out)?,
+    }
+    if found.unreadable {
+        return Ok(Outcome::Unreadable);
     }
     let (errors, warnings) = found.count();
     Ok(Outcome::of(errors == 0 && (warnings == 0 || args.deny != Some(Deny::Warnings))))
@@ -118,6 +123,7 @@ fn find(
         }
         Err(failed) => {
             found.rules = failed.diagnostics;
+            found.unreadable = failed.sources.iter().next().is_none();
             found.sources = failed.sources;
         }
     }

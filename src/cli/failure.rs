@@ -12,6 +12,8 @@ pub(super) enum Outcome {
     Fine,
     /// Exit code 1: the checked thing is not fine.
     NotFine,
+    /// Exit code 2: the checked thing cannot be read, which has been told.
+    Unreadable,
 }
 
 impl Outcome {
@@ -26,6 +28,7 @@ impl From<Outcome> for ExitCode {
         match outcome {
             Outcome::Fine => Self::SUCCESS,
             Outcome::NotFine => Self::FAILURE,
+            Outcome::Unreadable => Self::from(Failure::EXIT_CODE),
         }
     }
 }

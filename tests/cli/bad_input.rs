@@ -291,3 +291,19 @@ fn lines_that_end_in_a_carriage_return_alone_are_said_to() {
     std::fs::write(&path, crlf.replace("language 1\r\n", "language 1\r\nuse default\r\n")).unwrap();
     assert_eq!(run(pointsman(&["check", path.to_str().unwrap()]), b"").status.code(), Some(0));
 }
+
+/// What is wrong with it is told in the format asked for, all the same.
+#[test]
+fn rules_that_cannot_be_read_are_no_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.rules");
+    for (bytes, code) in [(b"language 1\n# \xff\n".to_vec(), "P0802"), (vec![b'#'; (4 << 20) + 1], "P0803")] {
+        std::fs::write(&path, bytes).unwrap();
+        for command in [&["check"][..], &["check", "--format", "json"], &["test"]] {
+            let output = run(pointsman(&[command, &[path.to_str().unwrap()]].concat()), b"");
+            assert_eq!(output.status.code(), Some(2), "{command:?}");
+            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            assert!(said.contains(code), "{command:?}: {said}");
+        }
+    }
+}
