@@ -2,7 +2,11 @@
 
 use std::{fs, path::PathBuf};
 
-use pointsman::lang::load;
+use pointsman::{
+    lang::load,
+    table::{NoSettings, Table},
+    verify,
+};
 
 use crate::support::root;
 
@@ -168,4 +172,15 @@ async fn an_engine_over_a_handle_takes_changed_rules() {
     assert_ne!(engine.table().hash(), before);
     watching.abort();
     engine.flush().unwrap();
+}
+
+/// The page's first example, and what it says that testing it shows.
+#[test]
+fn the_overlay_of_the_book_fails_what_the_book_says() {
+    let page = page("overlays.md");
+    let text = page.split("```rules\n").nth(1).unwrap().split("```").next().unwrap();
+    let (set, _) = load::from_text(text).unwrap();
+    let failures = verify::run(&Table::compile(set, &NoSettings).unwrap()).failures;
+    let said = format!("`{} not as expected`", failures.iter().count());
+    assert!(page.replace('\n', " ").contains(&said), "overlays.md does not say {said}");
 }
