@@ -118,3 +118,152 @@ fn conditions_that_double_forty_times_are_judged_in_time() {
     assert!(!verify::warnings(&table, found).is_empty());
     verify::coverage(&table).unwrap();
 }
+
+/// What may be asked of a list `{}`.
+const USES: [&str; 6] = [
+    "text has any of {}",
+    "text has all of {}",
+    "not (text has any of {})",
+    "not (text has all of {})",
+    "message in {}",
+    "not (message in {})",
+];
+
+/// A question: of which of two lists, how, and whether by the list's name or in place.
+type Asked = (usize, &'static str, bool);
+
+/// Rules that ask lists, and the places of the lists' entries: list, entry, and where it begins.
+struct Asking {
+    text: String,
+    entries: Vec<(Owner, usize, u32)>,
+}
+
+/// A named list, or the list in place of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    Named(usize),
+    Of(usize),
+}
+
+impl Asking {
+    /// Without the entries of `out`.
+    fn of(lists: &[Vec<&'static str>; 2], asked: &[Asked], out: &[(Owner, usize)]) -> Self {
+        let mut made = Self { text: "language 1\n".to_owned(), entries: Vec::new() };
+        for (at, list) in lists.iter().enumerate() {
+            made.text.push_str(&format!("list l{at} = "));
+            made.list(Owner::Named(at), list, out);
+            made.text.push('\n');
+        }
+        for (nth, (list, how, named)) in asked.iter().enumerate() {
+            let (before, after) = how.split_once("{}").unwrap();
+            made.text.push_str(&format!("let q{nth} = {before}"));
+            if *named {
+                made.text.push_str(&format!("l{list}"));
+            } else {
+                made.list(Owner::Of(nth), &lists[*list], out);
+            }
+            made.text.push_str(&format!("{after}\nrule r{nth} -> unclassified when q{nth}\n"));
+        }
+        made
+    }
+
+    fn list(&mut self, owner: Owner, list: &[&str], out: &[(Owner, usize)]) {
+        let kept = list.iter().enumerate().filter(|(at, _)| !out.contains(&(owner, *at)));
+        for (nth, (at, phrase)) in kept.enumerate() {
+            self.text.push_str(if nth == 0 { "[" } else { ", " });
+            self.entries.push((owner, at, u32::try_from(self.text.len()).unwrap()));
+            self.text.push_str(&format!("\"{phrase}\""));
+        }
+        self.text.push(']');
+    }
+
+    /// The rules, and the entries that are said to be never needed.
+    fn table(&self) -> (Table, Vec<(Owner, usize)>) {
+        let (set, found) = load::from_text(&self.text).expect(&self.text);
+        let covered = found.iter().filter(|found| found.code == lints::COVERED_PHRASE);
+        let place = |start| self.entries.iter().find(|(.., at)| *at == start).map(|(o, e, _)| (*o, *e));
+        let covered = covered.map(|found| place(found.span().start).expect("it is about an entry"));
+        (Table::compile(set, &NoSettings).unwrap(), covered.collect())
+    }
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    (0..2usize, prop::sample::select(USES.to_vec()), any::<bool>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whoever takes out every entry that is said to be never needed changes no verdict.
+    #[test]
+    fn a_covered_phrase_is_never_needed(
+        lists in prop::array::uniform2(prop::collection::vec(prop::sample::select(WORDS.to_vec()), 2..5)),
+        asked in prop::collection::vec(asked(), 1..4),
+        errors in prop::collection::vec(error(), 20),
+    ) {
+        let before = Asking::of(&lists, &asked, &[]);
+        let (table, out) = before.table();
+        let after = Asking::of(&lists, &asked, &out);
+        let (without, _) = after.table();
+        let (mut scratch, mut other) = (Scratch::default(), Scratch::default());
+        let phrases = WORDS.iter().map(|word| (*word).to_owned());
+        for message in errors.into_iter().filter_map(|(.., message)| message).chain(phrases) {
+            let signal = SignalRef { message: Some(&message), ..SignalRef::default() };
+            let one = table.classify(&signal, &mut scratch).rule;
+            prop_assert_eq!(one, without.classify(&signal, &mut other).rule, "{}{}\n{}", before.text, message, after.text);
+        }
+    }
+}
+
+#[test]
+fn which_phrase_is_never_needed_depends_on_the_question() {
+    let lists = [vec!["quota", "quota left"], vec!["daily", "daily limit"]];
+    let out = |asked: &[Asked]| Asking::of(&lists, asked, &[]).table().1;
+    let (any, all, one_of) = (USES[0], USES[1], USES[4]);
+    assert_eq!(out(&[(0, any, false)]), [(Owner::Of(0), 1)]);
+    assert_eq!(out(&[(0, all, false)]), [(Owner::Of(0), 0)]);
+    assert_eq!(out(&[(0, any, true), (0, any, true)]), [(Owner::Named(0), 1)]);
+    assert_eq!(out(&[(0, all, true)]), [(Owner::Named(0), 0)]);
+    assert_eq!(out(&[(0, all, true), (0, any, true)]), []);
+    assert_eq!(out(&[(0, any, true), (0, one_of, true)]), []);
+    assert_eq!(out(&[(0, one_of, false)]), []);
+}
+
+#[test]
+fn everyday_words_alone_are_too_little() {
+    let words = [
+        "timeout",
+        "unavailable",
+        "internal",
+        "connection",
+        "forbidden",
+        "upgrade",
+        "gateway",
+        "network",
+        "system",
+        "file",
+        "string",
+        "value",
+        "field",
+        "blocked",
+        "disabled",
+    ];
+    let rules = words.map(|word| format!("rule mine_{word} -> billing when text has \"{word}\"\n"));
+    let text = format!("language 1\n{}use default\n", rules.concat());
+    let (set, found) = load::from_text(&text).unwrap();
+    let common = found.iter().filter(|found| found.code == lints::COMMON_WORD);
+    let common: Vec<&str> = common.map(|found| set.sources.snippet(found.span()).trim_matches('"')).collect();
+    assert_eq!(common, words);
+}
+
+#[test]
+fn an_allow_gives_a_reason() {
+    for reason in ["", "  "] {
+        let text = format!(
+            "language 1\nuse default\nallow P0704 \"{reason}\"\nrule mine -> billing when text has \"no acorns\"\n  example message \"oaks\"\n"
+        );
+        let found = load::from_text(&text).expect_err("a reason is missing").diagnostics;
+        let first = found.iter().next().unwrap();
+        assert!(first.message.contains("reason"), "{}", first.message);
+    }
+}

@@ -14,7 +14,6 @@ use super::{
 use crate::{
     config::Config,
     lang::{
-        check,
         diagnostic::{Diagnostics, Severity},
         load,
         source::{Sources, Span},
@@ -235,11 +234,9 @@ fn read(path: Option<&Path>, config: &Config) -> (Result<Table, ReloadError>, St
 fn made(loaded: load::Loaded, config: &Config) -> Result<Table, ReloadError> {
     let (rules, _) = loaded.map_err(|error| ReloadError::Load(error.diagnostics, error.sources))?;
     // Examples and tests speak of the rules as written; a host's config may well set other values (L2).
-    let mut failures = verify::run(&Table::compile(rules.clone(), &NoSettings)?).failures;
+    let failures = verify::run(&Table::compile(rules.clone(), &NoSettings)?).failures;
     let table = Table::compile(rules, &Environment { config })?;
     table.warm();
-    // What an operator has allowed by name is meant so.
-    check::suppress(&mut table.ruleset().clone(), &mut failures);
     if failures.is_empty() {
         Ok(table)
     } else {

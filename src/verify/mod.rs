@@ -11,7 +11,7 @@ pub mod snapshot;
 pub mod suggest;
 
 pub use coverage::{Coverage, coverage};
-pub use examples::{Report, run, signal};
+pub use examples::{Report, signal};
 
 use crate::{
     lang::{
@@ -22,6 +22,15 @@ use crate::{
     table::Table,
 };
 
+/// Runs every example, counterexample and test of the rules. An example that another rule wins, where its
+/// rule says `allow P0704`, is meant so, and no failure.
+#[must_use]
+pub fn run(table: &Table) -> Report {
+    let mut report = examples::run(table);
+    check::without_allowed(table.ruleset(), &mut report.failures);
+    report
+}
+
 /// All warnings that `check` prints beside the errors: those found at loading, examples that another
 /// rule wins, rules that an earlier one covers, and `allow`s that nothing needed. In order of place.
 #[must_use]
@@ -29,7 +38,9 @@ pub fn warnings(table: &Table, found: Diagnostics) -> Diagnostics {
     let mut rules: Ruleset = table.ruleset().clone();
     let mut out = Diagnostics::default();
     out.extend(shadow::covered(&rules));
-    out.extend(run(table).failures.into_iter().filter(|failure| failure.code == lints::EXAMPLE_LOST));
+    out.extend(
+        examples::run(table).failures.into_iter().filter(|failure| failure.code == lints::EXAMPLE_LOST),
+    );
     check::suppress(&mut rules, &mut out);
     let unused = check::unused_allows(&rules);
     out.extend(found);

@@ -12,7 +12,7 @@ use super::{
         codes::{self, lints},
     },
     load::Program,
-    tree::Ruleset,
+    tree::{Allow, Ruleset},
 };
 
 /// The warnings about a rule set without errors.
@@ -25,31 +25,33 @@ pub(super) fn lints(set: &Ruleset, program: &Program, out: &mut Diagnostics) {
 /// Takes out the warnings that an `allow` names, and marks those `allow`s as used.
 pub fn suppress(set: &mut Ruleset, out: &mut Diagnostics) {
     out.retain(|finding| {
-        if finding.severity() == Severity::Error {
-            return true;
-        }
-        let at = finding.span();
-        let allow = set.allows.iter_mut().find(|allow| {
-            allow.code.eq_ignore_ascii_case(finding.code.id)
-                && allow.span.source == at.source
-                && allow.span.start <= at.start
-                && at.end <= allow.span.end
-        });
-        match allow {
-            Some(allow) => {
-                allow.used = true;
-                false
-            }
-            None => true,
-        }
+        let allow = set.allows.iter_mut().find(|allow| allows(allow, finding));
+        let Some(allow) = allow else { return true };
+        allow.used = true;
+        false
     });
+}
+
+/// Takes out the warnings that an `allow` names, and nothing else.
+pub(crate) fn without_allowed(set: &Ruleset, out: &mut Diagnostics) {
+    out.retain(|finding| !set.allows.iter().any(|allow| allows(allow, finding)));
+}
+
+/// Whether an `allow` speaks of a finding. Errors cannot be allowed.
+fn allows(allow: &Allow, finding: &Diagnostic) -> bool {
+    let at = finding.span();
+    finding.severity() != Severity::Error
+        && allow.code.eq_ignore_ascii_case(finding.code.id)
+        && allow.span.source == at.source
+        && allow.span.start <= at.start
+        && at.end <= allow.span.end
 }
 
 /// Reports the `allow`s that nothing needed. Only after every pass has had its [`suppress`].
 #[must_use]
 pub fn unused_allows(set: &Ruleset) -> Vec<Diagnostic> {
     let unused = set.allows.iter().filter(|allow| !allow.used);
-    let report = |allow: &super::tree::Allow| {
+    let report = |allow: &Allow| {
         let code = codes::find(&allow.code);
         match code.map(|c| c.severity) {
             Some(Severity::Warning) => Diagnostic::new(
@@ -69,7 +71,7 @@ pub fn unused_allows(set: &Ruleset) -> Vec<Diagnostic> {
             None => {
                 Diagnostic::new(lints::UNKNOWN_ALLOW, allow.at, format!("there is no code `{}`", allow.code))
                     .here("has no effect")
-                    .help("codes stand in brackets in each warning, such as `P0707`")
+                    .help("each warning begins with its code, such as `P0707`")
             }
         }
     };

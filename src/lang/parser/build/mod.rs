@@ -250,6 +250,13 @@ impl Builder<'_, '_> {
     fn allow(&mut self, node: &Node) -> Built<Allow> {
         let code = self.plain(node.need(Rule::code)?);
         let reason = self.string(node)?;
+        if reason.node.trim().is_empty() {
+            self.report.push(
+                Diagnostic::new(syntax::MISSING_PART, reason.span, "this `allow` gives no reason")
+                    .here("empty")
+                    .help("say here why it is meant so"),
+            );
+        }
         Ok(Allow { code, reason, span: self.span(node) })
     }
 
