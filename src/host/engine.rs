@@ -221,12 +221,12 @@ impl Engine {
         Turn::new(self, request)
     }
 
-    /// A run, and the table that it keeps.
-    pub(super) fn begin(&self, request: Request) -> (Run, Arc<Table>) {
+    /// A run, and the table that it keeps. Boxed: it is large, and would be moved from hand to hand.
+    pub(super) fn begin(&self, request: Request) -> (Box<Run>, Arc<Table>) {
         let Given { rules, routing } = self.given();
         let table = rules.table();
         let seed = self.seed.fetch_add(1, Ordering::Relaxed);
-        let mut run = Run::new(request, Arc::clone(&table), routing, seed);
+        let mut run = Box::new(Run::new(request, Arc::clone(&table), routing, seed));
         run.hear(self.listener.is_some() || trace::heard());
         (run, table)
     }

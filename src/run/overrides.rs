@@ -35,11 +35,11 @@ pub(super) struct Plan {
     /// A selection, or the profile that goes with it, is written.
     pub written: bool,
     /// An automatic override that is cleared, since its origin answered.
-    pub cleared: Option<Override>,
+    pub cleared: Option<Box<Override>>,
     /// The override whose notice is due.
-    pub notify: Option<Override>,
-    /// The state afterwards.
-    then: Overrides,
+    pub notify: Option<Box<Override>>,
+    /// The state afterwards, unless it stays as it is, as it mostly does.
+    then: Option<Box<Overrides>>,
 }
 
 /// The candidate that is about to be called.
@@ -80,10 +80,11 @@ impl Overrides {
     /// for the candidate before is undone, and the next one is selected.
     pub fn before_call(&self, next: Next<'_>, session: &Session, now: Timestamp) -> Plan {
         let mut plan = self.undo_unless(next.candidate);
-        if !next.fallback || !plan.then.writing {
+        if !next.fallback || !self.writing {
             return plan;
         }
-        let stored = plan.then.stored.take();
+        let mut then = plan.then.take().unwrap_or_else(|| Box::new(self.clone()));
+        let stored = then.stored.take();
         let known = stored.as_ref().and_then(|there| there.reason.clone());
         let expect = Expect::of(stored.as_ref());
         let selected = stored.filter(|there| there.candidate == *next.candidate && is_auto(there));
@@ -104,14 +105,15 @@ impl Overrides {
             new
         };
         if let Some((family, pin)) = next.pin {
-            plan.then.pin(&family, &pin, session);
+            then.pin(&family, &pin, session);
             plan.changes.push(Change::Pin { family, pin });
             plan.written = true;
         }
         if plan.written {
-            plan.then.wrote = Some(new.key());
+            then.wrote = Some(new.key());
         }
-        plan.then.stored = Some(new);
+        then.stored = Some(new);
+        plan.then = Some(then);
         plan
     }
 
@@ -119,14 +121,17 @@ impl Overrides {
     /// automatic override whose origin answered is cleared (B3); a new one is marked as told (J4).
     pub fn answered(&self, candidate: &Candidate, origin: &Candidate, session: &Session) -> Plan {
         let mut plan = self.undo_unless(candidate);
-        let Some(there) = plan.then.stored.clone().filter(is_auto) else { return plan };
         if !self.writing {
             return plan;
         }
+        let stored = plan.then.as_deref().unwrap_or(self).stored.clone();
+        let Some(there) = stored.filter(is_auto).map(Box::new) else { return plan };
         if candidate == origin {
             plan.changes.push(Change::Select { expect: Expect::Key(there.key()), new: None });
-            plan.then.stored = None;
-            plan.then.wrote = None;
+            let mut then = plan.then.take().unwrap_or_else(|| Box::new(self.clone()));
+            then.stored = None;
+            then.wrote = None;
+            plan.then = Some(then);
             plan.cleared = Some(there);
         } else if there.candidate == *candidate && !there.notified && !told(&there, session) {
             plan.changes.push(Change::Notified { of: there.key() });
@@ -137,7 +142,7 @@ impl Overrides {
 
     /// Undoes whatever the run wrote (A6).
     pub fn undo(&self) -> Plan {
-        let mut plan = Plan { then: self.clone(), ..Plan::default() };
+        let mut plan = Plan::default();
         if let Some(wrote) = &self.wrote {
             if self.before.as_ref().is_none_or(|before| !before.is(wrote)) {
                 plan.rolled_back = Some(wrote.candidate.clone());
@@ -147,22 +152,23 @@ impl Overrides {
                 restore: self.before.clone(),
                 pins: self.pins.clone(),
             }));
-            plan.then.stored.clone_from(&self.before);
-            plan.then.wrote = None;
-            plan.then.pins.clear();
+            let stored = self.before.clone();
+            plan.then = Some(Box::new(Self { stored, wrote: None, pins: BTreeMap::new(), ..self.clone() }));
         }
         plan
     }
 
     /// The plan is stored.
     pub fn commit(&mut self, plan: &mut Plan) {
-        *self = std::mem::take(&mut plan.then);
+        if let Some(then) = plan.then.take() {
+            *self = *then;
+        }
     }
 
     fn undo_unless(&self, candidate: &Candidate) -> Plan {
         match &self.wrote {
             Some(wrote) if wrote.candidate != *candidate => self.undo(),
-            _ => Plan { then: self.clone(), ..Plan::default() },
+            _ => Plan::default(),
         }
     }
 
