@@ -326,13 +326,20 @@ fn c7_blocked_ones_go_to_the_end_also_of_an_order() {
 
 #[test]
 fn c7_a_window_of_another_model_neither_demotes_nor_unpins() {
-    let mut lab = Lab::new("acme/a", &["acme/b"]).keys(&TWO);
+    let mut lab = alone();
     lab.ok();
-    lab.play(request("t"), |call, _| if call.candidate.model == "b" { Reply::Ok } else { fails("t_rate") });
-    // Both profiles rest for model a, none for b.
+    let mut calls = |request, resting: &str| {
+        lab.pass(Duration::from_secs(1));
+        let rests = |call: &Attempt| call.profile == Some(id(resting));
+        lab.play(request, |call, _| if rests(call) { fails("t_rate") } else { Reply::Ok }).calls()
+    };
+    assert_eq!(calls(request("t"), "none:"), ["acme/a acme:y"], "the longest unused");
+    assert_eq!(calls(request("u"), "acme:x"), ["acme/a acme:x", "acme/a acme:y"]);
+    assert_eq!(calls(request("v"), "none:"), ["acme/a acme:y"], "the other rests for a");
     let b = |session: &str| choice(session, "acme/b", pointsman::lang::policy::SelectionSource::User, None);
-    let turn = lab.play(b("s"), |_, _| Reply::Ok);
-    assert_eq!(turn.calls(), ["acme/b acme:x"], "still pinned for b");
+    assert_eq!(calls(b("w"), "none:"), ["acme/b acme:x"], "the longest unused, not demoted for b");
+    // Now `acme:y` is the longest unused.
+    assert_eq!(calls(b("s"), "none:"), ["acme/b acme:x"], "still pinned for b");
 }
 
 /// The profiles whose use was stored at the beginning of a call (C6, E8).
