@@ -25,7 +25,9 @@ pub struct Point {
 }
 
 /// Name, title of the panel, what it measures.
-const AXES: [(&str, &str, fn(&mut Points)); 5] = [
+type Axis = (&'static str, &'static str, fn(&mut Points));
+
+const AXES: [Axis; 5] = [
     ("rules", "rules beside the shipped ones", axes::rules),
     ("text", "length of the error, bytes", axes::text),
     ("profiles", "stored profiles", axes::profiles),

@@ -1,7 +1,5 @@
 //! What fuzzing found, each with the least input that showed it.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail so")]
-
 use std::fs;
 
 use pointsman::{

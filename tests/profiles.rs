@@ -295,6 +295,7 @@ fn c8_a_secret_of_several_lines_is_refused() {
 
 #[test]
 #[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "a thread that hangs must not hang the test")]
 fn c8_a_secrets_pipe_or_device_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");

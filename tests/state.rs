@@ -1,7 +1,7 @@
 //! Transitions: what a failure, a success and a session change do (E, A6, K5). Pure: the clock is a
 //! number.
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail so")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
 
 use std::{collections::BTreeMap, time::Duration};
 

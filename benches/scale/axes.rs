@@ -43,11 +43,11 @@ fn written(rules: usize) -> String {
     for n in 0..rules {
         let word = |salt: usize| format!("{:05x}", (n * 7919 + salt * 104_729) % 0xF_FFFF);
         let (a, b) = (word(1), word(2));
-        let test = match n % 4 {
+        let when = match n % 4 {
             0 => format!("text matches /\\b{a} (?:limit|quota) of \\d+ {b}\\b/"),
             _ => format!("text has any of [\"{a} was {b}\", \"no {b} for {a}\"]"),
         };
-        writeln!(text, "rule made_{n} -> rate_limit when {test}").unwrap();
+        writeln!(text, "rule made_{n} -> rate_limit when {when}").unwrap();
     }
     text
 }
@@ -114,8 +114,8 @@ pub fn text(points: &mut Points<'_>) {
         ("only open brackets", "", "{", ""),
     ];
     for (kind, before, each, after) in kinds {
-        for length in [100, 1_000, 10_000, 100_000, 1_048_576] {
-            let times = (length as usize).saturating_sub(before.len() + after.len()) / each.len();
+        for length in [100_usize, 1_000, 10_000, 100_000, 1_048_576] {
+            let times = length.saturating_sub(before.len() + after.len()) / each.len();
             let message = format!("{before}{}{after}", each.repeat(times));
             points.add(kind, length, verdict(&table, &error(message)));
         }

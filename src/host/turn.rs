@@ -222,13 +222,10 @@ impl Driver<'_> {
                     found = within(self.left(step), find) => found,
                     () = self.handle.come() => return Called::Interrupted,
                 };
-                let cut_off = |_| Err(AttemptError::new().aborted(Aborted::Deadline));
-                match found.map_or_else(cut_off, |found| found.map_err(AttemptError::message)) {
-                    Ok(resolved) => resolved,
-                    Err(error) => {
-                        let failed = Failed::from(error);
-                        return Called::Failed(Box::new(Failed { uncalled: true, ..failed }));
-                    }
+                match found {
+                    Ok(Ok(resolved)) => resolved,
+                    Ok(Err(why)) => return uncalled(AttemptError::message(why)),
+                    Err(_) => return uncalled(AttemptError::new().aborted(Aborted::Deadline)),
                 }
             }
         };
@@ -293,6 +290,11 @@ impl Driver<'_> {
             listener.notice(self.session, notice);
         }
     }
+}
+
+/// Nobody was called, for want of a key.
+fn uncalled<T>(error: AttemptError) -> Called<T> {
+    Called::Failed(Box::new(Failed { uncalled: true, ..Failed::from(error) }))
 }
 
 async fn mended(mend: &mut Option<Mender<'_>>, failure: Option<Box<Signal>>) -> bool {

@@ -1,5 +1,7 @@
 //! Keys that take their time to be had, and menders that do (C8, D9, H4, H6).
 
+#![expect(clippy::disallowed_methods, reason = "it measures how long somebody waited")]
+
 use std::{
     sync::{
         Arc, Mutex,
