@@ -379,7 +379,8 @@ mod tests {
 
     #[test]
     fn j6_a_sample_holds_no_key_and_no_cookie() {
-        let headers = [("Set-Cookie", "id=1"), ("X-RateLimit-Limit-Tokens", "5"), ("x-key", "sk-planted-12")];
+        let headers =
+            [("Set-Cookie", "id=1"), ("X-RateLimit-Limit-Tokens", "5"), ("x-note", "sk-planted-12")];
         let signal = SignalRef {
             message: Some("Incorrect key sk-planted-abc"),
             headers: crate::signal::Headers::Borrowed(&headers),
@@ -388,7 +389,7 @@ mod tests {
         let json = serde_json::to_string(&Sample::of(&signal)).unwrap();
         assert_eq!(
             json,
-            r#"{"message":"Incorrect key sk-p…","headers":{"x-key":"sk-p…","x-ratelimit-limit-tokens":"5"}}"#
+            r#"{"message":"Incorrect key sk-p…","headers":{"x-note":"sk-p…","x-ratelimit-limit-tokens":"5"}}"#
         );
     }
 }
