@@ -2,6 +2,8 @@
 
 #[path = "../../src/signal/mask.rs"]
 mod mask;
+#[path = "../../src/signal/named.rs"]
+mod named;
 #[allow(dead_code, reason = "only unescaping is used of it")]
 #[path = "../../src/signal/string.rs"]
 mod string;
