@@ -84,26 +84,20 @@ impl Files for Folder {
             ErrorKind::NotFound | ErrorKind::NotADirectory => ReadError::Missing,
             ErrorKind::IsADirectory => ReadError::Folder,
             ErrorKind::PermissionDenied => ReadError::Other("it may not be read".to_owned()),
-            _ => ReadError::Other(e.to_string()),
+            _ => e.downcast().unwrap_or_else(|e| ReadError::Other(e.to_string())),
         };
         let base = self.base.canonicalize().map_err(other)?;
         let full = base.join(path).canonicalize().map_err(other)?;
         if !full.starts_with(&base) && self.root.as_deref() != Some(path) {
             return Err(ReadError::Outside);
         }
-        let meta = fs::metadata(&full).map_err(other)?;
-        if meta.is_dir() {
-            return Err(ReadError::Folder);
-        }
-        if meta.len() > MAX_FILE {
+        let file = open(&full).map_err(other)?;
+        if file.metadata().map_err(other)?.len() > MAX_FILE {
             return Err(ReadError::TooLarge);
-        }
-        if !meta.is_file() {
-            return Err(ReadError::Special);
         }
         // It may grow in between: read no more than the limit.
         let mut bytes = Vec::new();
-        fs::File::open(&full).map_err(other)?.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(other)?;
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(other)?;
         if bytes.len() as u64 > MAX_FILE { Err(ReadError::TooLarge) } else { Ok(bytes) }
     }
 
@@ -120,7 +114,6 @@ impl Files for Folder {
 ///
 /// # Errors
 /// When it cannot be opened, or is no file.
-#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line reads files of its own"))]
 pub(crate) fn open(path: &Path) -> io::Result<fs::File> {
     let meta = fs::metadata(path)?;
     if meta.is_dir() {
