@@ -1,6 +1,6 @@
 //! Cuts what looks like a credential out of a text, for everything that shows texts of providers (J6).
 
-use super::named::hide_named;
+use super::named::{hide_named, is_blank};
 
 /// The text with every run that looks like a credential replaced by its first characters and `…`;
 /// all else stays as it is, blanks and punctuation too.
@@ -22,10 +22,6 @@ pub(crate) fn mask(text: &str) -> String {
         out.push_str(blank);
     }
     out
-}
-
-fn is_blank(c: char) -> bool {
-    c.is_whitespace() || c.is_control()
 }
 
 /// Whether the next word is a credential: the word ends with the name of a scheme.

@@ -155,10 +155,10 @@ fn scheme(value: &str) -> usize {
 
 /// A value without quotes; that of a cookie goes to the end of its line.
 fn bare<'t>(rest: &'t str, name: &Name<'_>) -> &'t str {
-    let line = rest.find(['\n', '\r', '"']).unwrap_or(rest.len());
     let end = rest.find(|c| is_blank(c) || is_quote(c) || "<>,;&()[]{}|".contains(c)).unwrap_or(rest.len());
     let word = rest.get(..end).unwrap_or_default();
     if name.plain.ends_with("cookie") && word.contains('=') {
+        let line = rest.find(['\n', '\r', '"']).unwrap_or(rest.len());
         return rest.get(..line).unwrap_or_default();
     }
     word.trim_end_matches(['.', ':', '!', '?'])
@@ -172,7 +172,8 @@ fn is_prose(value: &str) -> bool {
     })
 }
 
-fn is_blank(c: char) -> bool {
+/// What separates words.
+pub(super) fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control()
 }
 
