@@ -83,7 +83,7 @@ impl Overrides {
         if !next.fallback || !self.writing {
             return plan;
         }
-        let mut then = plan.then.take().unwrap_or_else(|| Box::new(self.clone()));
+        let then = plan.then.get_or_insert_with(|| Box::new(self.clone()));
         let stored = then.stored.take();
         let known = stored.as_ref().and_then(|there| there.reason.clone());
         let expect = Expect::of(stored.as_ref());
@@ -113,7 +113,6 @@ impl Overrides {
             then.wrote = Some(new.key());
         }
         then.stored = Some(new);
-        plan.then = Some(then);
         plan
     }
 
@@ -128,10 +127,9 @@ impl Overrides {
         let Some(there) = stored.filter(is_auto).map(Box::new) else { return plan };
         if candidate == origin {
             plan.changes.push(Change::Select { expect: Expect::Key(there.key()), new: None });
-            let mut then = plan.then.take().unwrap_or_else(|| Box::new(self.clone()));
+            let then = plan.then.get_or_insert_with(|| Box::new(self.clone()));
             then.stored = None;
             then.wrote = None;
-            plan.then = Some(then);
             plan.cleared = Some(there);
         } else if there.candidate == *candidate && !there.notified && !told(&there, session) {
             plan.changes.push(Change::Notified { of: there.key() });
