@@ -3,7 +3,6 @@
 mod show;
 mod suggest;
 
-use crate::lang::diagnostic::counted;
 use std::io::Write;
 
 use serde_json::json;
@@ -16,9 +15,12 @@ use super::{
     statefile::{StateArgs, ViewArgs},
     world::World,
 };
-use crate::state::{
-    inbox::{Entry, Inbox, Records as _},
-    store::Store as _,
+use crate::{
+    lang::diagnostic::counted,
+    state::{
+        inbox::{Entry, Inbox, Records as _},
+        store::Store as _,
+    },
 };
 
 /// Look at errors that no rule matched, and draft rules for them

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     lang::policy::{DurationSlot, Growth},
-    lang::tree::{Setting, SettingId, SettingValue},
+    lang::tree::{Setting, SettingValue},
     table::{InForce, Origin, Table},
     time::format_duration,
 };
@@ -81,6 +81,5 @@ fn name(table: &Table, slot: DurationSlot) -> Option<&str> {
 
 fn setting(table: &Table, slot: DurationSlot) -> Option<(&Setting, &InForce)> {
     let DurationSlot::Setting(id) = slot else { return None };
-    let id: SettingId = id;
     Some((table.ruleset().settings.get(id.index())?, table.settings().get(id)?))
 }

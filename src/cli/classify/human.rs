@@ -16,8 +16,10 @@ use crate::{
         table::{Cell, Style, Table as Columns, clip},
         world::World,
     },
-    lang::diagnostic::counted,
-    lang::policy::{Lane, Reaction},
+    lang::{
+        diagnostic::counted,
+        policy::{Lane, Reaction},
+    },
     signal::Evidence,
     table::Table,
     time::{Timestamp, format_duration},
