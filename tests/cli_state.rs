@@ -1,13 +1,11 @@
 //! The commands that look at and change the state: `simulate --state`, `status`, `profiles`,
 //! `session`, `import`, run as a user runs them.
 
-use std::{
-    io::Write as _,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{path::Path, process::Command};
 
 use serde_json::Value;
+
+use crate::support;
 
 #[cfg(unix)]
 mod strangers;
@@ -39,19 +37,7 @@ impl Done {
 
 /// Runs `pointsman` in `folder` with its state in `state.sqlite`.
 fn run(folder: &Path, args: &[&str], stdin: &str) -> Done {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pointsman"))
-        .args(args)
-        .current_dir(folder)
-        .env_clear()
-        .env("POINTSMAN_STATE", "state.sqlite")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The command may end without reading it.
-    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = support::pointsman(folder, args, stdin);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let done = Done {
         stdout: text(output.stdout),

@@ -1,6 +1,12 @@
 //! Shared by the tests: where things lie, and snapshots in `snapshots/`.
 
 use std::path::PathBuf;
+#[cfg(feature = "cli")]
+use std::{
+    io::Write as _,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
 
 /// The repository's root.
 pub fn root() -> PathBuf {
@@ -14,6 +20,24 @@ pub fn with_snapshots<T>(folder: &str, check: impl FnOnce() -> T) -> T {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(check)
+}
+
+/// Runs `pointsman` in `folder` with its state in `state.sqlite`.
+#[cfg(feature = "cli")]
+pub fn pointsman(folder: &Path, args: &[&str], stdin: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pointsman"))
+        .args(args)
+        .current_dir(folder)
+        .env_clear()
+        .env("POINTSMAN_STATE", "state.sqlite")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The command may end without reading it.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    child.wait_with_output().unwrap()
 }
 
 pub mod lab;

@@ -1,14 +1,11 @@
 //! Escape sequences planted in every input come out of no command raw: no ESC, BEL, CSI, OSC or other
 //! control character, and nothing that turns a line around; for people and as JSON.
 
-use std::{
-    fs,
-    io::Write as _,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fs, path::Path};
 
 use serde_json::json;
+
+use crate::support;
 
 /// A title, a colour, a bell, both one-byte forms, an override of direction, an isolate, a tag.
 const HOSTILE: &str =
@@ -28,18 +25,7 @@ fn raw(text: &str) -> Option<char> {
 }
 
 fn run(folder: &Path, args: &[&str], input: &str) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pointsman"))
-        .args(args)
-        .current_dir(folder)
-        .env_clear()
-        .env("POINTSMAN_STATE", "state.sqlite")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = support::pointsman(folder, args, input);
     let code = output.status.code();
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8(text).unwrap_or_else(|error| panic!("{args:?}: {error}"));
