@@ -27,6 +27,7 @@ mod fuzz_regressions;
 mod grammar;
 #[cfg(feature = "tokio")]
 mod host;
+#[cfg(feature = "cli")]
 mod hostile;
 mod import;
 mod inbox;

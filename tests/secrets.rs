@@ -4,7 +4,6 @@
 use std::{
     fmt::{self, Debug, Write as _},
     path::Path,
-    process::Command,
     sync::{Arc, Mutex},
 };
 
@@ -273,7 +272,7 @@ fn j6_no_key_comes_out_of_a_run_on_disk() {
 fn j6_explain_cuts_what_looks_like_a_key() {
     let message = "Incorrect API key provided: sk-proj-Zq3vT8mXw5Rk2Lp9Yb7N. Authorization: Bearer Qw8eR5tY2uI9oP3aS6dF";
     for command in [&["explain"][..], &["classify", "--format", "human"]] {
-        let out = Command::new(env!("CARGO_BIN_EXE_pointsman"))
+        let out = std::process::Command::new(env!("CARGO_BIN_EXE_pointsman"))
             .args(command)
             .args(["--provider", "openai", "--status", "401", "--message", message])
             .output()
