@@ -297,6 +297,7 @@ async fn c8_a_call_without_its_secret_is_none() {
     assert!(said.contains("the environment variable `NOPE` is not set"), "{said}");
 }
 
+/// `tests/scenarios/c5_explicit_order.yaml` plants one, in what a provider says.
 #[test]
 fn j6_no_snapshot_holds_a_planted_key() {
     let mut seen = 0;
