@@ -50,7 +50,7 @@ const SCENARIOS: [Scenario; 7] = [
     ("verdict: 8 KiB of JSON", 100, |rounds| classify(&[errors::payload(8 << 10)], rounds)),
     ("load the shipped rules to judge", 2, load),
     ("load and compile them to a table", 2, compile),
-    ("run: first attempt answers", 100, run),
+    ("run: first attempt answers", 5_000, run),
 ];
 
 /// Whole processes.
