@@ -407,3 +407,19 @@ fn c4_a_key_that_stands_twice_is_said() {
         }
     }
 }
+
+#[test]
+fn c8_what_is_no_secret_is_left_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = |key: &str| json!({ "type": "api_key", "provider": "groq", "key": key });
+    let profiles = json!({ "groq:a": key("sk-planted-a\nsk-planted-b"), "groq:b": key("sk-planted-c") });
+    write(folder.path(), "agents/main/agent/auth-profiles.json", &json!({ "profiles": profiles }));
+    let store = MemoryStore::new();
+    let report = run(folder.path(), &store);
+    let file = report.files.first().unwrap();
+    assert_eq!(file.profiles.iter().map(|id| &**id).collect::<Vec<_>>(), ["groq:b"]);
+    let said = format!("{:?}", file.not_understood);
+    assert!(said.contains("profiles.groq:a") && said.contains("line break"), "{said}");
+    assert!(!said.contains("planted"), "{said}");
+    assert_eq!(look(&store).profiles.len(), 1);
+}

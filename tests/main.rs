@@ -19,6 +19,7 @@ mod cli;
 #[cfg(feature = "cli")]
 mod cli_state;
 mod config;
+mod credentials;
 mod docs;
 mod examples;
 mod explain;

@@ -9,7 +9,7 @@ use pointsman::{
     state::{
         model::{ProfileId, Secret, Usage},
         profiles::Profiles,
-        secret::{SecretError, SecretSource},
+        secret::{Flaw, SecretError, SecretSource},
         select::*,
         view::{ProfileInfo, ProfileView},
     },
@@ -256,7 +256,7 @@ fn secrets_resolve_at_use_and_never_show() {
     assert_eq!(get("env:KEY").unwrap(), "sk-planted-env");
     assert_eq!(get(&format!("file:{}", path.display())).unwrap(), "sk-planted-file");
     assert!(matches!(get("env:OTHER"), Err(SecretError::Env(name)) if name == "OTHER"));
-    assert!(matches!(get("env:EMPTY"), Err(SecretError::Empty(_))));
+    assert!(matches!(get("env:EMPTY"), Err(SecretError::Flawed { flaw: Flaw::Empty, .. })));
     let error = get("file:/nowhere/at/all").unwrap_err().to_string();
     assert!(error.contains("/nowhere/at/all"), "{error}");
     assert!(!format!("{:?}", Secret::parse("sk-planted")).contains("sk-planted"));
@@ -283,7 +283,7 @@ fn c8_a_secret_of_several_lines_is_refused() {
     let file = format!("file:{}", path.display());
     for from in ["env:LINES", "env:ESCAPE", &file, "planted\tkey"] {
         match Secret::parse(from).resolve(&place) {
-            Err(error @ SecretError::Control(_)) => {
+            Err(error @ SecretError::Flawed { flaw: Flaw::Control, .. }) => {
                 let error = error.to_string();
                 assert!(error.contains("line break"), "{error}");
                 assert!(!error.contains("planted"), "{error}");

@@ -11,7 +11,8 @@ use pointsman::{
         memory::MemoryStore,
         model::*,
         schedule::{Schedule, Steps},
-        store::{Put, Store},
+        secret::Flaw,
+        store::{Put, Store, StoreError},
         view::{View, ViewQuery},
     },
     time::Timestamp,
@@ -129,6 +130,7 @@ conform! {
     c1_every_kind_is_kept,
     c3_profiles_come_and_go,
     c8_new_secrets_are_stored,
+    c8_what_is_no_secret_is_refused,
     e8_failures_are_kept,
     e7_a_manual_clear,
     e10_a_success_clears_and_says_last_used,
@@ -215,6 +217,26 @@ fn c8_new_secrets_are_stored(store: &dyn Store) {
     assert!(matches!(back.secret, Some(Secret::Direct(s)) if s.expose_secret() == "fresh"));
     assert!(matches!(back.refresh, Some(Secret::Direct(s)) if s.expose_secret() == "old-refresh"));
     assert_eq!(back.expires, Some(START.after(MINUTE)));
+}
+
+fn c8_what_is_no_secret_is_refused(store: &dyn Store) {
+    let lines = || Secret::Direct("planted\nplanted".to_owned().into());
+    let (mut bad, mut good) = (profile("openai:a"), profile("openai:b"));
+    bad.secret = Some(lines());
+    assert!(matches!(store.put_profile(&bad), Err(StoreError::Secret { flaw: Flaw::Control, .. })));
+    assert!(matches!(store.put_profiles(&[good.clone(), bad]), Err(StoreError::Secret { .. })));
+    assert!(look(store, "s").profiles.is_empty(), "all or none");
+    good.expires = Some(START);
+    store.put_profile(&good).unwrap();
+    let fresh = || Secret::Direct("fresh".to_owned().into());
+    for (secret, refresh) in [(lines(), None), (fresh(), Some(lines()))] {
+        let new = NewSecret { profile: good.id.clone(), secret, refresh, expires: None };
+        let applied = store.apply(&batch("s", vec![Change::NewSecret(new)]), START).unwrap();
+        assert_eq!(applied.outcomes, [Outcome::Refused(Flaw::Control)]);
+    }
+    let back = store.profile(&good.id).unwrap().unwrap();
+    assert!(matches!(back.secret, Some(Secret::Direct(s)) if s.expose_secret() == "sk-planted-openai:b"));
+    assert_eq!(back.expires, Some(START), "the old one stays whole");
 }
 
 fn e8_failures_are_kept(store: &dyn Store) {

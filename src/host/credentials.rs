@@ -86,7 +86,7 @@ impl Credentials {
     /// The secrets of a profile; the refresh token only where it is asked for.
     ///
     /// # Errors
-    /// A sentence that says which key is missing, and why.
+    /// A sentence that says what is missing, and why; the profile stands beside it.
     pub async fn of(
         &self,
         id: &ProfileId,
@@ -94,12 +94,11 @@ impl Credentials {
         view: &View,
         keeper: &Keeper,
     ) -> Result<Resolved, String> {
-        let missing = |why: String| format!("no API key for `{}`: {why}", id.0);
-        let known = self.known(id, view, keeper).await.map_err(missing)?;
+        let known = self.known(id, view, keeper).await?;
         let refreshed = known.profile.refresh.as_ref().filter(|_| refresh);
         Ok(Resolved {
-            secret: self.resolve(known.profile.secret.as_ref()).await.map_err(|e| missing(e.to_string()))?,
-            refresh: self.resolve(refreshed).await.map_err(|e| missing(e.to_string()))?,
+            secret: self.resolve(known.profile.secret.as_ref()).await.map_err(|e| e.to_string())?,
+            refresh: self.resolve(refreshed).await.map_err(|e| e.to_string())?,
             info: Some(known.info),
             profile: Some(known.profile),
         })

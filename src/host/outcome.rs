@@ -68,10 +68,13 @@ fn surfaced(surface: &Surface, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn exhausted(summary: &Summary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let (calls, skips) = (summary.calls, summary.skipped.len());
     write!(f, "no model answered ({calls} called, {skips} skipped")?;
-    if summary.without_secret > 0 {
-        write!(f, ", {} left out: missing secret", summary.without_secret)?;
+    if !summary.left_out.is_empty() {
+        write!(f, ", {} left out: missing secret", summary.left_out.len())?;
     }
     f.write_str(")")?;
+    if let Some(last) = summary.left_out.last() {
+        write!(f, "; no key for `{}`: {}", last.profile, last.why)?;
+    }
     if let Some(last) = summary.attempts.last() {
         write!(f, "; the last, `{}/{}`: {}", last.candidate.provider, last.candidate.model, last.summary)?;
     }

@@ -51,6 +51,13 @@ pub(super) fn event(session: Option<&str>, event: &Event) {
             target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
             reason = reason.as_str(), "skipped"
         ),
+        Event::LeftOut { candidate, profile, why } => warn!(
+            target: "pointsman", session, provider = &*candidate.provider, model = &*candidate.model,
+            profile = redact_profile(profile), why, "left_out"
+        ),
+        Event::SecretRefused { profile, why } => {
+            warn!(target: "pointsman", session, profile = redact_profile(profile), why, "secret_refused");
+        }
         Event::Waited { span } => {
             debug!(target: "pointsman", session, ms = span.as_secs_f64() * 1e3, "waited");
         }

@@ -36,6 +36,8 @@ pub struct Turn<'a> {
 enum Called<T> {
     Answered(T, Option<Refreshed>),
     Failed(Box<Failed>),
+    /// There was no call, and why (C8).
+    NoSecret(String),
     /// The handle broke in, and the run is to know.
     Interrupted,
 }
@@ -141,6 +143,7 @@ impl<'a> Turn<'a> {
                             failure = mend.is_some().then(|| Box::new(failed.signal.clone()));
                             Report::Failed(failed)
                         }
+                        Called::NoSecret(why) => Report::NoSecret { why },
                         Called::Interrupted => continue,
                     }
                 }
@@ -224,8 +227,10 @@ impl Driver<'_> {
                 };
                 match found {
                     Ok(Ok(resolved)) => resolved,
-                    Ok(Err(why)) => return uncalled(AttemptError::message(why)),
-                    Err(_) => return uncalled(AttemptError::new().aborted(Aborted::Deadline)),
+                    Ok(Err(why)) => return Called::NoSecret(why),
+                    Err(_) => {
+                        return Called::NoSecret("it did not come before the run's time was up".to_owned());
+                    }
                 }
             }
         };
@@ -290,11 +295,6 @@ impl Driver<'_> {
             listener.notice(self.session, notice);
         }
     }
-}
-
-/// Nobody was called, for want of a key.
-fn uncalled<T>(error: AttemptError) -> Called<T> {
-    Called::Failed(Box::new(Failed { uncalled: true, ..Failed::from(error) }))
 }
 
 async fn mended(mend: &mut Option<Mender<'_>>, failure: Option<Box<Signal>>) -> bool {

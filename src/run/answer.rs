@@ -10,17 +10,27 @@ use super::{
     overrides::Plan,
     step::{Done, Persisted, Refreshed, Step},
 };
-use crate::state::change::{Change, Outcome, Success};
+use crate::state::{
+    change::{Change, Outcome, Success},
+    model::ProfileId,
+};
 
 /// An answer whose changes are being stored.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// A refreshed credential is among them.
-    pub holds_secret: bool,
+    holds_secret: bool,
     /// Place of the change that marks the override's notice as sent.
     notified: Option<usize>,
     call: Call,
     plan: Plan,
+}
+
+impl Answer {
+    /// Whose refreshed credential is among the changes (C8).
+    pub fn secret_of(&self) -> Option<&ProfileId> {
+        self.call.profile.as_ref().filter(|_| self.holds_secret)
+    }
 }
 
 impl Run {

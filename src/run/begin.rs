@@ -1,5 +1,7 @@
 //! How a run begins: selection, chain, origin probe (A1, A2, B).
 
+use std::time::Duration;
+
 use super::{
     budget::Budget,
     chain::{chain, source},
@@ -101,14 +103,18 @@ impl Run {
         if selected.source != SelectionSource::Auto || selected.origin.candidate == selected.candidate {
             return false;
         }
-        let slot = source(self.table.policy(), SelectionSource::Auto).and_then(|slot| slot.probe_origin);
         let (Some(every), Some(session), Some(stored)) =
-            (slot, &self.request.session, &world.view.session.selected)
+            (self.origin_every(), &self.request.session, &world.view.session.selected)
         else {
             return false;
         };
-        let every = self.table.settings().duration(every, None);
         probe::origin_due(world.memory, session, stored, &selected.origin.candidate, every, world.now)
+    }
+
+    /// How often an origin is probed, if at all (B3).
+    pub(super) fn origin_every(&self) -> Option<Duration> {
+        let slot = source(self.table.policy(), SelectionSource::Auto)?.probe_origin?;
+        Some(self.table.settings().duration(slot, None))
     }
 
     /// E11: what the clock guard cut is said.

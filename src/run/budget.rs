@@ -33,4 +33,9 @@ impl Budget {
     pub fn spend(&mut self) {
         self.attempts = self.attempts.map(|left| left.saturating_sub(1));
     }
+
+    /// Gives it back: there was no call.
+    pub fn give_back(&mut self) {
+        self.attempts = self.attempts.map(|left| left.saturating_add(1));
+    }
 }

@@ -246,9 +246,9 @@ impl Run {
         }
         if self.origin_probe
             && self.at == 0
-            && let Some(session) = &self.request.session
+            && let (Some(session), Some(every)) = (&self.request.session, self.origin_every())
         {
-            world.memory.origin_probed(session, &call.candidate, world.now);
+            world.memory.origin_probed(session, &call.candidate, every, world.now);
         }
         let (candidate, profile, probe) = (call.candidate.clone(), call.profile.clone(), call.probe);
         self.say(Event::Attempt { candidate: candidate.clone(), profile: profile.clone(), probe });

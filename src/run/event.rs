@@ -95,6 +95,23 @@ pub enum Event {
         /// Why.
         reason: SkipReason,
     },
+    /// A profile was left out: its secret could not be had, so there was no call (C8).
+    LeftOut {
+        /// Who would have been called.
+        #[serde(flatten)]
+        candidate: Candidate,
+        /// The profile.
+        profile: ProfileId,
+        /// Where its secret was looked for, and why it is not there.
+        why: String,
+    },
+    /// A refreshed credential was not stored, since it is none; the old one stays (C8).
+    SecretRefused {
+        /// Whose.
+        profile: ProfileId,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A pause before a rotation (F2).
     Waited {
         /// How long.

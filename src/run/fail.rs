@@ -52,11 +52,7 @@ impl Fail {
 impl Run {
     pub(super) fn failed(&mut self, failed: Failed, world: &World<'_>) {
         let Some(call) = self.call.clone() else { return self.go(Phase::Choose) };
-        let Failed { mut signal, partial, aborted, new_secret, uncalled } = failed;
-        if uncalled {
-            self.summary.calls = self.summary.calls.saturating_sub(1);
-            self.summary.without_secret += 1;
-        }
+        let Failed { mut signal, partial, aborted, new_secret } = failed;
         signal.provider.get_or_insert_with(|| call.candidate.provider.to_string());
         signal.model.get_or_insert_with(|| call.candidate.model.to_string());
         signal.received_at.get_or_insert(world.now);

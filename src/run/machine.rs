@@ -26,8 +26,8 @@ use crate::{
     classify::{Scratch, Verdict},
     signal::Signal,
     state::{
-        change::{Batch, Change},
-        model::{Candidate, Override},
+        change::{Batch, Change, Outcome},
+        model::{Candidate, Override, ProfileId},
         view::View,
     },
     table::Table,
@@ -64,6 +64,8 @@ pub struct Run {
     pub(super) budget: Budget,
     pub(super) overrides: Overrides,
     pub(super) unstored: Unstored,
+    /// Profiles whose secret could not be had (C8).
+    pub(super) left_out: BTreeSet<ProfileId>,
     /// Providers whose transient probe of this run is used up (I5).
     pub(super) probed: BTreeSet<String>,
     /// The payload was mended once (D9).
@@ -107,6 +109,8 @@ pub(super) enum Phase {
     Paused(std::time::Duration),
     /// The call failed.
     Failed(Box<Failed>),
+    /// There was no call, and why (C8).
+    NoSecret(String),
     /// The call answered.
     Answered(Option<Refreshed>),
     /// The payload is mended, or not.
@@ -160,6 +164,7 @@ impl Run {
             budget: Budget::default(),
             overrides: Overrides::default(),
             unstored: Unstored::new(),
+            left_out: BTreeSet::new(),
             probed: BTreeSet::new(),
             repaired: false,
             reason: None,
@@ -220,6 +225,7 @@ impl Run {
         self.phase = match (phase, report) {
             (Phase::Persisting(after), Report::Persisted(persisted)) => Phase::Persisted(after, persisted),
             (Phase::Calling, Report::Failed(failed)) => Phase::Failed(failed),
+            (Phase::Calling, Report::NoSecret { why }) => Phase::NoSecret(why),
             (Phase::Calling, Report::Answered { new_secret }) => Phase::Answered(new_secret),
             (Phase::Repairing, Report::Repaired) => Phase::Repaired(true),
             (Phase::Repairing, Report::NotRepaired) => Phase::Repaired(false),
@@ -283,6 +289,7 @@ impl Run {
                 self.phase = Phase::Choose;
             }
             Phase::Failed(failed) => self.failed(*failed, world),
+            Phase::NoSecret(why) => self.leave_out(why, world),
             Phase::Answered(new_secret) => self.answered(new_secret, world),
             Phase::Repaired(mended) => self.mended(mended, world),
             Phase::React => self.react(world),
@@ -296,15 +303,28 @@ impl Run {
     fn persisted(&mut self, after: After, persisted: &Persisted, world: &mut World<'_>) {
         self.say_cuts(world.view);
         if let Persisted::Unavailable { why } = persisted {
-            let secret_lost = after.holds_secret();
+            let secret_lost = after.secret_of().is_some();
             self.say(Event::StoreUnavailable { why: why.clone(), secret_lost });
         }
+        self.say_refused(&after, persisted);
         match after {
             After::HeartbeatCleared(cleared) => self.heartbeat_cleared(*cleared, persisted),
             After::Call(call, plan) => self.call_planned(*call, *plan, persisted, world),
             After::Failure(changes) => self.failure_stored(&changes, persisted, world),
             After::Answer(answer) => self.answer_stored(*answer, persisted, world),
             After::End(end, plan) => self.undone(&end, *plan, persisted, world),
+        }
+    }
+
+    /// C8: a refreshed secret that is none is not stored, and that is said.
+    fn say_refused(&mut self, after: &After, persisted: &Persisted) {
+        let (Persisted::Ok(outcomes) | Persisted::Conflict(outcomes)) = persisted else { return };
+        let flaw = outcomes.iter().find_map(|outcome| match outcome {
+            Outcome::Refused(flaw) => Some(flaw),
+            _ => None,
+        });
+        if let (Some(flaw), Some(profile)) = (flaw, after.secret_of()) {
+            self.say(Event::SecretRefused { profile: profile.clone(), why: format!("it {flaw}") });
         }
     }
 
@@ -344,17 +364,22 @@ impl Run {
             routing: &self.routing,
             view: world.view,
             unstored: &self.unstored,
+            left_out: &self.left_out,
             now: world.now,
         }
     }
 }
 
 impl After {
-    fn holds_secret(&self) -> bool {
+    /// Whose refreshed secret is being stored (C8).
+    fn secret_of(&self) -> Option<&ProfileId> {
         match self {
-            Self::Failure(changes) => changes.iter().any(|change| matches!(change, Change::NewSecret(_))),
-            Self::Answer(answer) => answer.holds_secret,
-            _ => false,
+            Self::Failure(changes) => changes.iter().find_map(|change| match change {
+                Change::NewSecret(new) => Some(&new.profile),
+                _ => None,
+            }),
+            Self::Answer(answer) => answer.secret_of(),
+            _ => None,
         }
     }
 }

@@ -15,7 +15,16 @@ pub struct Memory {
     /// The number of sessions with markers at which the expired ones of all go.
     sweep_at: usize,
     /// The last origin probe, by session and origin (B3).
-    origins: HashMap<String, HashMap<Candidate, Timestamp>>,
+    origins: HashMap<String, HashMap<Candidate, OriginProbe>>,
+    /// The number of sessions with origin probes at which those that hold nothing back any more go.
+    sweep_origins_at: usize,
+}
+
+/// When an origin was probed, and how long that holds the next probe back (B3).
+#[derive(Clone, Copy, Debug)]
+struct OriginProbe {
+    at: Timestamp,
+    every: Duration,
 }
 
 impl Memory {
@@ -47,6 +56,11 @@ impl Memory {
         self.probes.insert((provider.to_owned(), bucket.map(str::to_owned)), now);
     }
 
+    /// There was no call: what the probe used up is free again (C8). The one before it was long enough ago.
+    pub(super) fn not_probed(&mut self, provider: &str, bucket: Option<&str>) {
+        self.probes.remove(&(provider.to_owned(), bucket.map(str::to_owned)));
+    }
+
     /// Whether a skip marker of this candidate is alive (H3).
     pub(super) fn skips(&self, session: &str, candidate: &Candidate, now: Timestamp) -> bool {
         self.skips.get(session).and_then(|its| its.get(candidate)).is_some_and(|until| now < *until)
@@ -63,11 +77,32 @@ impl Memory {
     }
 
     pub(super) fn origin_probed_at(&self, session: &str, origin: &Candidate) -> Option<Timestamp> {
-        self.origins.get(session)?.get(origin).copied()
+        self.origins.get(session)?.get(origin).map(|probe| probe.at)
     }
 
-    pub(super) fn origin_probed(&mut self, session: &str, origin: &Candidate, now: Timestamp) {
-        self.origins.entry(session.to_owned()).or_default().insert(origin.clone(), now);
+    /// The origin is probed `now`; the next probe is due `every` later.
+    pub(super) fn origin_probed(
+        &mut self,
+        session: &str,
+        origin: &Candidate,
+        every: Duration,
+        now: Timestamp,
+    ) {
+        let holds = |probe: &OriginProbe| !elapsed(probe.at, probe.every, now);
+        if self.origins.len() >= self.sweep_origins_at {
+            self.origins.retain(|_, its| its.values().any(holds));
+            self.sweep_origins_at = 2 * self.origins.len() + 64;
+        }
+        let its = self.origins.entry(session.to_owned()).or_default();
+        its.retain(|_, probe| holds(probe));
+        its.insert(origin.clone(), OriginProbe { at: now, every });
+    }
+
+    /// There was no call: the origin's probe is still due (B3, C8).
+    pub(super) fn origin_not_probed(&mut self, session: &str, origin: &Candidate) {
+        if let Some(its) = self.origins.get_mut(session) {
+            its.remove(origin);
+        }
     }
 }
 
@@ -92,7 +127,7 @@ mod tests {
         let later = now.after(Duration::from_mins(1));
         for session in ["a", "b"] {
             memory.skip(session, &candidate(), later, now);
-            memory.origin_probed(session, &candidate(), now);
+            memory.origin_probed(session, &candidate(), Duration::from_mins(5), now);
         }
         memory.probed("acme", None, now);
         memory.forget_session("a");
@@ -112,6 +147,17 @@ mod tests {
         }
         assert!(memory.skips.len() < 200, "{}", memory.skips.len());
         assert!(memory.skips("s9999", &candidate(), Timestamp::from_millis(10_000_000)));
+    }
+
+    #[test]
+    fn b3_origin_probes_of_past_sessions_do_not_pile_up() {
+        let mut memory = Memory::new();
+        for n in 0..10_000 {
+            let now = Timestamp::from_millis(n * 1_000);
+            memory.origin_probed(&format!("s{n}"), &candidate(), Duration::from_mins(5), now);
+        }
+        assert!(memory.origins.len() < 1_000, "{}", memory.origins.len());
+        assert!(memory.origin_probed_at("s9700", &candidate()).is_some(), "it still holds the next one back");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod choose;
 mod end;
 mod event;
 mod fail;
+mod left_out;
 mod machine;
 mod memory;
 mod notice;
@@ -39,4 +40,4 @@ pub use source::{Place, Selected, select};
 pub use step::{
     Attempt, Done, Expected, Failed, Interrupt, OutOfTurn, Persisted, Probe, Refreshed, Report, Step, Surface,
 };
-pub use summary::{ExhaustedReason, Record, Skip, SkipReason, Summary, redact_profile};
+pub use summary::{ExhaustedReason, LeftOut, Record, Skip, SkipReason, Summary, redact_profile};

@@ -1,7 +1,7 @@
 //! The eligible profiles of a candidate, in the order in which they are tried, and what blocks them
 //! (C5–C8, E8).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::request::Routing;
 use crate::{
@@ -25,6 +25,8 @@ pub(super) struct Scene<'a> {
     pub routing: &'a Routing,
     pub view: &'a View,
     pub unstored: &'a Unstored,
+    /// Profiles that this run leaves out (C8).
+    pub left_out: &'a BTreeSet<ProfileId>,
     pub now: Timestamp,
 }
 
@@ -100,6 +102,7 @@ impl Scene<'_> {
             refresh_first: one.refresh_first,
             rank: one.rank,
         };
-        seated.into_iter().map(with_block).collect()
+        let kept = |one: &Seated<'_>| !self.left_out.contains(&one.profile.info.id);
+        seated.into_iter().filter(kept).map(with_block).collect()
     }
 }

@@ -3,7 +3,7 @@
 //! | step | the driver | then calls |
 //! | --- | --- | --- |
 //! | [`Step::Persist`] | applies the batch | `report(Persisted)`, then `next` with the view that came back |
-//! | [`Step::Attempt`] | calls the model | `report(Answered)` or `report(Failed)`, then `next` |
+//! | [`Step::Attempt`] | calls the model | `report(Answered)`, `report(Failed)` or `report(NoSecret)`, then `next` |
 //! | [`Step::Attempt`] with `repair` | mends the payload | `report(Repaired)` or `report(NotRepaired)`, then `next` |
 //! | [`Step::Wait`] | waits | `report(Waited)`, then `next` |
 //! | [`Step::Notify`], [`Step::Event`] | shows it | `next` |
@@ -30,8 +30,8 @@ use crate::{
 pub enum Step {
     /// Apply these changes in one transaction. Answer with [`Report::Persisted`].
     Persist(Batch),
-    /// Make a call. Answer with [`Report::Answered`] or [`Report::Failed`]; with `repair` set, with
-    /// [`Report::Repaired`] or [`Report::NotRepaired`].
+    /// Make a call. Answer with [`Report::Answered`], [`Report::Failed`] or [`Report::NoSecret`]; with
+    /// `repair` set, with [`Report::Repaired`] or [`Report::NotRepaired`].
     Attempt(Attempt),
     /// Wait this long (F2). Answer with [`Report::Waited`].
     Wait(Duration),
@@ -93,6 +93,12 @@ pub enum Report {
     },
     /// Answers [`Step::Attempt`]: the call failed.
     Failed(Box<Failed>),
+    /// Answers [`Step::Attempt`]: there was no call, since the profile's secret could not be had. The run
+    /// leaves the profile out, as any that is not eligible (C8): no window, no call of the budget.
+    NoSecret {
+        /// Where it was looked for, and why it is not there; never the secret itself.
+        why: String,
+    },
     /// Answers an attempt with `repair`: the payload is mended.
     Repaired,
     /// Answers an attempt with `repair`: it cannot be mended.
@@ -110,8 +116,6 @@ pub struct Failed {
     pub aborted: Option<Aborted>,
     /// A credential that was refreshed on the way.
     pub new_secret: Option<Refreshed>,
-    /// There was no call: the profile's secret was missing when it was needed (C8).
-    pub uncalled: bool,
 }
 
 /// A refreshed credential (C8). Debug never shows it.

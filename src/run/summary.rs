@@ -14,7 +14,7 @@ use crate::{
 /// Everything that was tried (A7, J3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Calls that failed, and those that a missing secret prevented, in order (J1).
+    /// Calls that failed, in order (J1).
     pub attempts: Vec<Record>,
     /// Candidates passed over without a call, in order.
     pub skipped: Vec<Skip>,
@@ -26,9 +26,8 @@ pub struct Summary {
     pub reason: Option<ExhaustedReason>,
     /// Number of calls, a successful one included.
     pub calls: usize,
-    /// Profiles left out since their secret was missing when a call needed it (C8). Each has its record
-    /// among the attempts.
-    pub without_secret: usize,
+    /// Profiles left out since their secret could not be had when a call needed it, in order (C8).
+    pub left_out: Vec<LeftOut>,
 }
 
 /// One failed call (J1).
@@ -71,6 +70,16 @@ pub struct Skip {
     /// The bucket of the window that blocks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<String>,
+}
+
+/// A profile left out for want of its secret (C8).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// Which; redacted ([`redact_profile`]).
+    pub profile: String,
+    /// Where its secret was looked for, and why it is not there.
+    pub why: String,
 }
 
 /// Why a candidate was passed over (A7).

@@ -11,6 +11,7 @@ use super::{
     model::{Candidate, Origin, Override, Pin, ProfileId, Secret, Usage, Window},
     name::Name,
     schedule::Schedule,
+    secret::Flaw,
     view::View,
 };
 use crate::{
@@ -209,6 +210,14 @@ pub struct NewSecret {
     pub expires: Option<Timestamp>,
 }
 
+impl NewSecret {
+    /// What is wrong with its secrets, if anything is.
+    #[must_use]
+    pub fn flaw(&self) -> Option<Flaw> {
+        self.secret.flaw().or_else(|| self.refresh.as_ref()?.flaw())
+    }
+}
+
 /// What compare-and-set compares, as one (A6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectionKey {
@@ -312,6 +321,8 @@ pub enum Outcome {
     Conflict,
     /// The profile is not stored.
     UnknownProfile,
+    /// The new secret is none; the old one stays (C8).
+    Refused(Flaw),
     /// The pin or selection at this place is somebody else's by now, and stays.
     Kept,
 }

@@ -79,6 +79,7 @@ impl Store for MemoryStore {
     }
 
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
+        StoreError::of_secrets(profile)?;
         let mut inner = self.lock()?;
         let mut profile = profile.clone();
         let mut profiles = std::mem::take(&mut inner.snapshot.profiles);

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use super::name::Name;
+use super::{name::Name, secret::Flaw};
 use crate::{
     lang::policy::{CredentialKind, Lane, SelectionSource},
     time::Timestamp,
@@ -66,6 +66,12 @@ impl Profile {
             extra: BTreeMap::new(),
             inserted: 0,
         }
+    }
+
+    /// What is wrong with its secrets, if anything is (C8).
+    #[must_use]
+    pub fn flaw(&self) -> Option<Flaw> {
+        [&self.secret, &self.refresh].into_iter().flatten().find_map(Secret::flaw)
     }
 
     /// Takes a refreshed credential over (C8).

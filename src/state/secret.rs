@@ -52,14 +52,37 @@ pub enum SecretError {
     /// The source panicked.
     #[error("the source of the secret broke off; look into the host's own log")]
     BrokenOff,
+    /// What is there is no secret.
+    #[error("the secret from `{place}` {flaw}")]
+    Flawed {
+        /// Where it is.
+        place: String,
+        /// Why it is none.
+        flaw: Flaw,
+    },
+}
+
+/// Why a text is no secret (C8): refused wherever one is stored, and when it is read for use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
     /// There is nothing in it.
-    #[error("the secret from `{0}` is empty")]
-    Empty(String),
+    #[error("is empty")]
+    Empty,
     /// There is a line break or another control character in it; no key has one, and no header takes it.
-    #[error(
-        "the secret from `{0}` has a line break or another control character in it; give the key alone, on one line"
-    )]
-    Control(String),
+    #[error("has a line break or another control character in it; give the key alone, on one line")]
+    Control,
+}
+
+impl Flaw {
+    /// What is wrong with a secret, if anything is.
+    #[must_use]
+    pub fn of(secret: &str) -> Option<Self> {
+        let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        if secret.trim().is_empty() {
+            return Some(Self::Empty);
+        }
+        secret.contains(breaks).then_some(Self::Control)
+    }
 }
 
 impl Secret {
@@ -70,6 +93,15 @@ impl Secret {
             Some(("env", name)) if is_variable(name) => Self::Env(name.to_owned()),
             Some(("file", path)) if !path.is_empty() => Self::File(PathBuf::from(path)),
             _ => Self::Direct(SecretString::from(text)),
+        }
+    }
+
+    /// What is wrong with a secret that is given; a reference is looked at when it is read (C8).
+    #[must_use]
+    pub fn flaw(&self) -> Option<Flaw> {
+        match self {
+            Self::Direct(secret) => Flaw::of(secret.expose_secret()),
+            Self::Env(_) | Self::File(_) => None,
         }
     }
 
@@ -90,21 +122,11 @@ impl Secret {
                 (source.file(path).map_err(failed)?, format!("file:{}", path.display()))
             }
         };
-        let secret = found.expose_secret();
-        if secret.trim().is_empty() {
-            return Err(SecretError::Empty(place));
+        match Flaw::of(found.expose_secret()) {
+            Some(flaw) => Err(SecretError::Flawed { place, flaw }),
+            None => Ok(found),
         }
-        if !is_one_line(secret) {
-            return Err(SecretError::Control(place));
-        }
-        Ok(found)
     }
-}
-
-/// Whether nothing in a secret breaks a line, or is a control character of another kind (C8).
-#[must_use]
-pub fn is_one_line(secret: &str) -> bool {
-    !secret.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
 }
 
 fn is_variable(name: &str) -> bool {

@@ -213,6 +213,9 @@ impl Plan {
 
     fn new_secret(&mut self, new: &NewSecret) -> Outcome {
         let Some(place) = self.profiles.find(&new.profile) else { return Outcome::UnknownProfile };
+        if let Some(flaw) = new.flaw() {
+            return Outcome::Refused(flaw);
+        }
         if let Some(profile) = self.profiles.get_mut(place) {
             let info = Arc::make_mut(&mut profile.info);
             info.expires = new.expires;

@@ -6,6 +6,7 @@ use super::{
     change::{Applied, Batch},
     inbox::Records,
     model::{Profile, ProfileId, Session},
+    secret::Flaw,
     view::{View, ViewQuery},
 };
 use crate::time::Timestamp;
@@ -53,14 +54,15 @@ pub trait Store: Send + Sync {
     /// Stores a profile; one with the same id is replaced, its usage and place kept.
     ///
     /// # Errors
-    /// [`StoreError`] when the state cannot be written.
+    /// [`StoreError::Secret`] when a secret in it is none, any other when the state cannot be written.
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError>;
 
     /// Stores several profiles as [`Store::put_profile`] does, all or none.
     ///
     /// # Errors
-    /// [`StoreError`] when the state cannot be written; then none is.
+    /// As of [`Store::put_profile`]; then none is stored.
     fn put_profiles(&self, profiles: &[Profile]) -> Result<Vec<Put>, StoreError> {
+        profiles.iter().try_for_each(StoreError::of_secrets)?;
         profiles.iter().map(|profile| self.put_profile(profile)).collect()
     }
 
@@ -195,7 +197,25 @@ pub enum StoreError {
         /// What SQLite or the system said.
         detail: String,
     },
+    /// What was to be stored as a secret is none (C8).
+    #[error("the secret of `{}` {flaw}", profile.0)]
+    Secret {
+        /// Whose.
+        profile: ProfileId,
+        /// What is wrong with it.
+        flaw: Flaw,
+    },
     /// A thread broke off in the middle of a change.
     #[error("the state in memory is unusable since a thread broke off while changing it; start anew")]
     Poisoned,
+}
+
+impl StoreError {
+    /// The door for every secret: a profile with one that cannot be used is not stored (C8).
+    pub(super) fn of_secrets(profile: &Profile) -> Result<(), Self> {
+        match profile.flaw() {
+            Some(flaw) => Err(Self::Secret { profile: profile.id.clone(), flaw }),
+            None => Ok(()),
+        }
+    }
 }

@@ -100,7 +100,7 @@ async fn h6_the_budget_does_not_wait_for_a_mender() {
 }
 
 #[tokio::test]
-async fn c8_a_source_that_panics_is_a_failure_of_its_profile() {
+async fn c8_a_source_that_panics_leaves_its_profile_out() {
     struct Broken;
     impl SecretSource for Broken {
         fn env(&self, _: &str) -> Option<SecretString> {
@@ -112,5 +112,5 @@ async fn c8_a_source_that_panics_is_a_failure_of_its_profile() {
     store.put_profile(&Profile::api_key("acme:y", "planted-key")).unwrap();
     let engine = over(Arc::new(store)).engine.with_secrets(Arc::new(Broken));
     let outcome = engine.run(request(), answers).await.unwrap();
-    assert!(outcome.done.summary.attempts[0].summary.contains("broke off"));
+    assert!(outcome.done.summary.left_out[0].why.contains("broke off"));
 }

@@ -209,11 +209,11 @@ async fn a_store_that_cannot_be_read_any_more_leaves_what_is_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c8_a_missing_secret_is_a_failure_of_its_profile() {
-    let store = MemoryStore::new();
+async fn c8_a_missing_secret_leaves_its_profile_out() {
+    let store = Arc::new(MemoryStore::new());
     store.put_profile(&Profile::api_key("acme:x", "env:POINTSMAN_TEST_NO_SUCH_VARIABLE")).unwrap();
     store.put_profile(&Profile::api_key("acme:y", "planted-key")).unwrap();
-    let bench = over(Arc::new(store));
+    let bench = over(Arc::clone(&store) as _);
     let calls = bench.calls.clone();
     let outcome = bench.engine.run(request(), |attempt| {
         calls.note(&attempt);
@@ -221,7 +221,11 @@ async fn c8_a_missing_secret_is_a_failure_of_its_profile() {
     });
     let outcome = outcome.await.unwrap();
     assert_eq!(calls.all(), ["acme/a acme:y"], "no call without a key");
-    let record = &outcome.done.summary.attempts[0];
-    assert_eq!(&*record.bucket, "auth");
-    assert!(record.summary.contains("POINTSMAN_TEST_NO_SUCH_VARIABLE"), "{}", record.summary);
+    let summary = &outcome.done.summary;
+    assert_eq!((summary.calls, summary.attempts.len()), (1, 0));
+    assert_eq!(summary.left_out[0].profile, "acme:x");
+    assert!(summary.left_out[0].why.contains("POINTSMAN_TEST_NO_SUCH_VARIABLE"), "{summary:?}");
+    let view = store.view(&ViewQuery::default(), START).unwrap();
+    assert_eq!(view.profiles[0].usage.error_count, 0);
+    assert!(store.records().unwrap().inbox().unwrap().entries.is_empty(), "it is no provider's error");
 }

@@ -107,8 +107,12 @@ pub enum Reply {
     Ok,
     Fail(Signal),
     Partial(Signal),
+    /// There is no call, for want of the profile's secret.
+    NoSecret,
     /// The refreshed access token comes back with the answer.
     Refreshed(&'static str),
+    /// The same, and the call fails.
+    RefreshedAndFailed(&'static str),
     /// Something happens while the call is under way; it is cut off.
     Interrupt(Interrupt),
 }
@@ -371,15 +375,21 @@ impl Lab {
                     };
                     match reply {
                         Reply::Ok => run.report(Report::Answered { new_secret: None }).unwrap(),
+                        Reply::NoSecret => {
+                            let why = "the environment variable `NOPE` is not set".to_owned();
+                            run.report(Report::NoSecret { why }).unwrap();
+                        }
                         Reply::Fail(signal) => run.report(fail(signal, false)).unwrap(),
                         Reply::Partial(signal) => run.report(fail(signal, true)).unwrap(),
                         Reply::Refreshed(secret) => {
-                            let new = Refreshed {
-                                secret: Secret::Direct(secrecy::SecretString::from(secret)),
-                                refresh: None,
-                                expires: Some(self.now.after(Duration::from_hours(1))),
-                            };
-                            run.report(Report::Answered { new_secret: Some(new) }).unwrap();
+                            run.report(Report::Answered { new_secret: Some(self.refreshed(secret)) })
+                                .unwrap();
+                        }
+                        Reply::RefreshedAndFailed(secret) => {
+                            let new_secret = Some(self.refreshed(secret));
+                            let failed =
+                                Failed { signal: failure("t_rate"), new_secret, ..Failed::default() };
+                            run.report(Report::Failed(Box::new(failed))).unwrap();
                         }
                         Reply::Interrupt(interrupt) => run.interrupt(interrupt).unwrap(),
                     }
@@ -392,6 +402,14 @@ impl Lab {
             }
         }
         panic!("the run does not end: {:#?}", steps.iter().rev().take(10).collect::<Vec<_>>());
+    }
+
+    fn refreshed(&self, secret: &str) -> Refreshed {
+        Refreshed {
+            secret: Secret::Direct(secrecy::SecretString::from(secret)),
+            refresh: None,
+            expires: Some(self.now.after(Duration::from_hours(1))),
+        }
     }
 
     fn json(&self, event: Event) -> Value {

@@ -17,7 +17,7 @@ use crate::{
     lang::policy::CredentialKind,
     state::{
         model::{Profile, ProfileId, Secret},
-        secret::is_one_line,
+        secret::Flaw,
         store::{Put, Store as _},
         view::ViewQuery,
     },
@@ -168,11 +168,8 @@ fn stdin(world: &World) -> Result<Secret, Failure> {
             "stdin holds no secret; give it there, or as `env:NAME` or `file:PATH`".into(),
         ));
     }
-    if !is_one_line(secret.expose_secret()) {
-        return Err(Failure::Usage(
-            "the secret has a line break or another control character in it; give the key alone, on one line"
-                .into(),
-        ));
+    if let Some(flaw) = Flaw::of(secret.expose_secret()) {
+        return Err(Failure::Usage(format!("the secret {flaw}")));
     }
     // What looks like a reference is one, also from stdin.
     Ok(Secret::parse(secret.expose_secret()))

@@ -116,6 +116,12 @@ pub(super) fn event(event: &Event, at: Duration) -> Option<(Style, String)> {
         Event::Skipped { candidate, reason } => {
             (Style::Dim, format!("· {} passed over: {}", full(candidate), reason.as_str()))
         }
+        Event::LeftOut { profile, why, .. } => {
+            (Style::Warn, format!("· {} left out, no key: {why}", redact_profile(profile)))
+        }
+        Event::SecretRefused { profile, why } => {
+            (Style::Warn, format!("· the new key of {} is not stored: {why}", redact_profile(profile)))
+        }
         Event::Waited { span } => (Style::Dim, format!("· waited {}", format_duration(*span))),
         Event::Override { candidate, .. } => {
             (Style::Dim, format!("· the session is on {} now", full(candidate)))

@@ -102,12 +102,17 @@ impl Found {
             report.left(at, "no profile id: write `provider:NAME`");
             return None;
         }
+        let (secret, refresh) = (secret.map(literal), self.refresh.map(literal));
+        if let Some(flaw) = [&secret, &refresh].into_iter().flatten().find_map(Secret::flaw) {
+            report.left(at, format!("its secret {flaw}"));
+            return None;
+        }
         Some(Profile {
             id: ProfileId(id.into()),
             provider: provider.to_owned(),
             kind,
-            secret: secret.map(literal),
-            refresh: self.refresh.map(literal),
+            secret,
+            refresh,
             expires: self.expires,
             email: self.email,
             extra: self.extra,

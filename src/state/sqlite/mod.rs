@@ -160,10 +160,12 @@ impl Store for SqliteStore {
     }
 
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
+        StoreError::of_secrets(profile)?;
         self.run(|inner| inner.change_profiles(|inner| put(inner, profile)))
     }
 
     fn put_profiles(&self, profiles: &[Profile]) -> Result<Vec<Put>, StoreError> {
+        profiles.iter().try_for_each(StoreError::of_secrets)?;
         let all = |inner: &mut Inner| profiles.iter().map(|profile| put(inner, profile)).collect();
         self.run(|inner| inner.change_profiles(all))
     }

@@ -1,0 +1,34 @@
+//! A profile whose secret could not be had (C8).
+
+use super::{
+    event::Event,
+    machine::{Phase, Run, World},
+    rotate::Rotation,
+    summary::{LeftOut, redact_profile},
+};
+
+impl Run {
+    /// There was no call: the profile is left out of this run like any that is not eligible. Nothing is
+    /// counted against it, nothing is used up, and the next one is tried.
+    pub(super) fn leave_out(&mut self, why: String, world: &mut World<'_>) {
+        let Some(call) = self.call.take() else { return self.go(Phase::Choose) };
+        self.budget.give_back();
+        self.summary.calls = self.summary.calls.saturating_sub(1);
+        if let Some(throttle) = &call.throttle {
+            world.memory.not_probed(&throttle.provider, throttle.bucket.as_deref());
+        }
+        if let Some(session) = self.request.session.as_ref().filter(|_| self.origin_probe && self.at == 0) {
+            world.memory.origin_not_probed(session, &call.candidate);
+        }
+        // Nobody has been called here yet, so that the candidate may still be skipped or probed (I).
+        if self.last.as_ref().is_none_or(|last| last.candidate != call.candidate) {
+            self.rotation = Rotation::default();
+        }
+        if let Some(profile) = call.profile {
+            self.summary.left_out.push(LeftOut { profile: redact_profile(&profile), why: why.clone() });
+            self.say(Event::LeftOut { candidate: call.candidate, profile: profile.clone(), why });
+            self.left_out.insert(profile);
+        }
+        self.go(Phase::Choose);
+    }
+}
