@@ -2,7 +2,7 @@
 
 use pointsman::{
     classify::Scratch,
-    lang::{fmt, load},
+    lang::{fmt, load, tree::engine_list},
     table::{NoSettings, Table},
     verify,
 };
@@ -21,8 +21,9 @@ const CASES: [(&str, &str); 6] = [
     ("the drawbridge is up", "The drawbridge is up"),
 ];
 
-pub fn thirty(shop: &mut Workshop) -> Vec<Edited> {
+pub fn edits(shop: &mut Workshop) -> Vec<Edited> {
     let mut out: Vec<Edited> = (0..16).map(|at| in_overlay(shop, at)).collect();
+    out.extend((0..8).map(|at| of_several(shop, at)));
     out.extend((0..5).map(|_| swapped(shop)));
     out.extend((0..3).map(|_| renamed(shop)));
     out.extend((0..2).map(|_| commented(shop)));
@@ -103,6 +104,72 @@ fn in_overlay(shop: &mut Workshop, at: usize) -> Edited {
     silent(text.clone(), overlay(&text))
 }
 
+/// Conditions on several phrases or values at once.
+fn of_several(shop: &mut Workshop, at: usize) -> Edited {
+    let (phrase, message) = shop.pick(&CASES);
+    // A word of the phrase beside it would be covered.
+    let mut common = shop.broad.clone();
+    common.retain(|word| !phrase.split(' ').any(|other| other == word));
+    let (one, two) = (shop.pick(&common), shop.pick(&common));
+    let shipped = shop.phrases();
+    let known = shop.pick(&shipped).text;
+    let all = |phrases: &[&str]| format!("text has all of [\"{}\"]", phrases.join("\", \""));
+    let rule = |name: &str, when: &str, case: &str| {
+        format!("rule {name} -> timeout when {when}\n  example {case}\n")
+    };
+    let text = match at {
+        // Beside another phrase a common word tells something.
+        0 => rule("mine", &all(&[&one, phrase]), &format!("message \"{message}: {one}\"")),
+        // A shipped phrase, narrowed.
+        1 => rule("mine", &all(&[phrase, &known]), &format!("message \"{message}. {known}\"")),
+        // Narrow above wide.
+        2 => {
+            rule("narrow", &all(&[phrase, "teapot"]), &format!("message \"{message}, teapot\""))
+                + &rule("wide", &all(&[phrase]), &format!("message \"{message}\""))
+        }
+        // Two that overlap, and neither holds the other.
+        3 => {
+            rule("left", &all(&[phrase, "teapot"]), &format!("message \"{message}, teapot\""))
+                + &rule("right", &all(&[phrase, "kettle lid"]), &format!("message \"{message}, kettle lid\""))
+        }
+        // Any of a list here, all of it there: no entry is never needed.
+        4 => {
+            format!("list mine_words = [\"{phrase}\", \"{phrase} again\"]\n")
+                + &rule(
+                    "strict",
+                    "text has all of mine_words and status is 418",
+                    &format!("status 418 message \"{phrase} again\""),
+                )
+                + &rule("lenient", "text has any of mine_words", &format!("message \"{message}\""))
+        }
+        // Values are compared whole: none covers another, and a common word is a value like another.
+        5 => {
+            let value = |text: &str| text.replace(' ', "_");
+            format!("list mine_codes = [\"{0}\", \"{0}_{1}\", \"tea_{two}\"]\n", value(phrase), one)
+                + &rule("mine", "code in mine_codes", &format!("code \"tea_{two}\""))
+        }
+        6 => {
+            rule("mine", &format!("code in [\"tea_{one}\", \"tea\"]"), "code \"tea\"")
+                + &rule(
+                    "rest",
+                    &format!("code in [\"tea\", \"teapot_{two}\"]"),
+                    &format!("code \"teapot_{two}\""),
+                )
+        }
+        // The same list whole of a code, and as phrases of a text.
+        _ => {
+            format!("list mine_words = [\"{phrase}\", \"{phrase} again\"]\n")
+                + &rule(
+                    "mine",
+                    &format!("type in mine_words or {}", all(&[phrase, "teapot"])),
+                    &format!("message \"{message}, teapot\""),
+                )
+        }
+    };
+    let text = text + "use default\n";
+    silent(text.clone(), overlay(&text))
+}
+
 /// Paragraphs of a file; a rule with its comment and its examples is one.
 fn paragraphs(text: &str) -> Vec<&str> {
     text.split("\n\n").collect()
@@ -156,7 +223,9 @@ fn same_verdicts(shop: &Workshop, set: pointsman::lang::tree::Ruleset) -> bool {
 /// Another name for a let, a list or a rule, everywhere.
 fn renamed(shop: &mut Workshop) -> Edited {
     let mut names: Vec<String> = shop.set.lets.iter().map(|l| l.name.to_string()).collect();
-    names.extend(shop.set.lists.iter().map(|l| l.name.to_string()).filter(|name| name != "echo_keys"));
+    // The engine looks for its own lists by their names.
+    let lists = shop.set.lists.iter().map(|l| l.name.to_string());
+    names.extend(lists.filter(|name| !engine_list::ALL.contains(&name.as_str())));
     names.retain(|name| name.contains('_'));
     let name = shop.pick(&names);
     let whole = regex::Regex::new(&format!(r"\b{name}\b")).unwrap();

@@ -1,5 +1,7 @@
 //! Six kinds of mistakes, five of each.
 
+use pointsman::lang::tree::Example;
+
 use super::{
     Edited,
     workshop::{Phrase, Workshop, overlay},
@@ -16,7 +18,7 @@ pub fn thirty(shop: &mut Workshop) -> Vec<Edited> {
 fn shadowing(shop: &mut Workshop, at: usize) -> Edited {
     let phrases = shop.phrases();
     let rules = shop.plain_rules();
-    let (files, what, about) = match at % 3 {
+    let (files, what, about) = match at % 5 {
         // The condition of a shipped rule, above it.
         0 => {
             let number = shop.pick(&rules);
@@ -36,18 +38,44 @@ fn shadowing(shop: &mut Workshop, at: usize) -> Edited {
             );
             (overlay(&text), format!("`{} as of late` below its rule", phrase.text), "late".into())
         }
+        // One that asks for more, below one that asks for a part of it.
+        2 => {
+            let (one, two) = (shop.pick(&phrases).text, "the drawbridge is up");
+            let text = format!(
+                "use default\nrule late -> timeout when text has all of [\"{two}\", \"{one}\"]\n  example message \"{one}, {two}\"\n"
+            );
+            (overlay(&text), format!("`{one}` and more below its rule"), "late".into())
+        }
+        // A list of values, some of which an earlier rule takes.
+        3 => {
+            let mut codes: Vec<String> = ["tea", "tea_time", "teapot", "kettle"].map(Into::into).into();
+            let left = 1 + shop.roll(3);
+            let all = format!("list codes = [\"{}\"]", codes.join("\", \""));
+            while codes.len() > left {
+                let at = shop.roll(codes.len());
+                codes.remove(at);
+            }
+            let some = codes.join("\", \"");
+            let text = format!(
+                "{all}\nrule eager -> billing when code in codes\n  example code \"teapot\"\nrule late -> timeout when code in [\"{some}\"]\n  example code \"{}\"\nuse default\n",
+                codes[0]
+            );
+            (overlay(&text), format!("`{some}` below {all}"), "late".into())
+        }
         // The text of a shipped example, above its rule.
         _ => {
-            let with_text = |number: &usize| {
-                shop.set.rules[*number]
-                    .examples
-                    .iter()
-                    .any(|example| !example.counter && example.case.message.is_some())
+            // The message of an example that holds a payload is what the payload says.
+            let plain = |example: &&Example| {
+                !example.counter
+                    && example.case.message.as_ref().is_some_and(|text| !text.contains(['{', '<']))
             };
-            let rules: Vec<usize> = rules.into_iter().filter(with_text).collect();
+            let rules: Vec<usize> = rules
+                .into_iter()
+                .filter(|at| shop.set.rules[*at].examples.iter().any(|e| plain(&e)))
+                .collect();
             let number = shop.pick(&rules);
             let rule = &shop.set.rules[number];
-            let case = rule.examples.iter().find(|e| !e.counter && e.case.message.is_some()).unwrap();
+            let case = rule.examples.iter().find(plain).unwrap();
             let span = case.case.span;
             let case = shop.snippet(span);
             let message = &case[case.find("message").unwrap() + 8..];
@@ -62,6 +90,9 @@ fn shadowing(shop: &mut Workshop, at: usize) -> Edited {
 fn covered_phrase(shop: &mut Workshop, at: usize) -> Edited {
     let phrases: Vec<Phrase> = shop.phrases();
     let phrase = shop.pick(&phrases);
+    if at == 4 {
+        return covered_in_all(shop, &phrase);
+    }
     let longer = match shop.roll(4) {
         0 => format!("{} right now", phrase.text),
         1 => format!("sorry: {}", phrase.text),
@@ -88,44 +119,37 @@ fn covered_phrase(shop: &mut Workshop, at: usize) -> Edited {
     }
 }
 
+/// Where all phrases are asked for, it is the shorter one that is never needed.
+fn covered_in_all(shop: &mut Workshop, phrase: &Phrase) -> Edited {
+    let short = phrase.text.clone();
+    let long = shop.pick(&[format!("{short} as of late"), format!("of course {short}")]);
+    let mut both = [short.as_str(), long.as_str(), "gone fishing"];
+    both.swap(0, shop.roll(3));
+    let all = both.join("\", \"");
+    let text = format!(
+        "rule mine -> timeout when text has all of [\"{all}\"]\n  example message \"{long}, gone fishing\"\nuse default\n"
+    );
+    Edited { what: text.clone(), files: overlay(&text), expected: &["P0705"], about: short }
+}
+
 /// A phrase of one word that stands anywhere.
 fn broad_phrase(shop: &mut Workshop, at: usize) -> Edited {
-    const WORDS: [&str; 20] = [
-        "error",
-        "limit",
-        "request",
-        "invalid",
-        "failed",
-        "token",
-        "model",
-        "quota",
-        "key",
-        "rate",
-        "server",
-        "exceeded",
-        "usage",
-        "429",
-        "account",
-        "insufficient",
-        "available",
-        "not",
-        "provider",
-        "try",
-    ];
     let phrases = shop.phrases();
     let (phrase, word) = if at.is_multiple_of(2) {
-        let word = shop.pick(&WORDS);
-        (shop.pick(&phrases), word.to_owned())
+        let words = shop.broad.clone();
+        (shop.pick(&phrases), shop.pick(&words))
     } else {
         // What is left of a phrase when one is in a hurry.
-        let has_common = |phrase: &&Phrase| {
-            let words: Vec<&str> = phrase.text.split(' ').collect();
-            words.len() > 1 && words.iter().any(|word| WORDS.contains(word))
-        };
-        let phrases: Vec<Phrase> = phrases.iter().filter(has_common).cloned().collect();
-        let phrase = shop.pick(&phrases);
-        let word = phrase.text.split(' ').find(|word| WORDS.contains(word)).unwrap().to_owned();
-        (phrase, word)
+        let broad = |word: &str| shop.broad.iter().any(|known| known == word);
+        let cut: Vec<(Phrase, String)> = phrases
+            .iter()
+            .filter(|phrase| phrase.text.contains(' '))
+            .flat_map(|phrase| {
+                let words = phrase.text.split(' ').filter(|word| broad(word));
+                words.map(|word| (phrase.clone(), word.to_owned())).collect::<Vec<_>>()
+            })
+            .collect();
+        shop.pick(&cut)
     };
     let files = shop.with(phrase.span, &format!("\"{word}\""));
     let what = format!("`{}` shortened to `{word}`", phrase.text);

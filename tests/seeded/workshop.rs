@@ -19,6 +19,8 @@ pub type Texts = BTreeMap<String, String>;
 pub struct Workshop {
     /// A copy of the shipped rules, as an operator might keep one.
     pub set: Ruleset,
+    /// Words that decide nothing alone.
+    pub broad: Vec<String>,
     texts: Texts,
     dice: u64,
 }
@@ -37,7 +39,7 @@ impl Workshop {
         let texts: Texts =
             shipped::FILES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         let set = load::load(&memory(&texts), "main.rules").unwrap().0;
-        Self { set, texts, dice: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
+        Self { set, broad: super::words::broad(), texts, dice: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
     }
 
     pub fn roll(&mut self, below: usize) -> usize {

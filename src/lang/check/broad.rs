@@ -90,8 +90,7 @@ impl Look<'_> {
         if word.is_empty() || word.contains(' ') {
             return;
         }
-        let among = |words: &str| words.split_whitespace().any(|listed| listed == word);
-        let said = among(EMPTY) || (!beside && among(COMMON));
+        let said = is_empty(word) || (!beside && among(COMMON, word));
         let witness = if said || beside { None } else { self.witness(rule, word) };
         if (!said && witness.is_none()) || !self.told.insert(phrase.span) {
             return;
@@ -99,10 +98,13 @@ impl Look<'_> {
         let mut problem = Diagnostic::new(
             lints::COMMON_WORD,
             phrase.span,
-            format!("`{word}` alone stands in many other messages"),
+            format!("`{word}` alone decides for rule `{}`, and stands in errors of many kinds", rule.name),
         )
         .here("one common word")
-        .help("add the words that stand beside it");
+        .help(match longer(rule, word) {
+            Some(longer) => format!("add a word that stands beside it, such as `has \"{longer}\"`"),
+            None => "add the words that stand beside it in the error's text".to_owned(),
+        });
         if let Some((bucket, span)) = witness {
             problem = problem.related(span, format!("in this one, too, which goes to `{bucket}`"));
         }
@@ -122,6 +124,36 @@ impl Look<'_> {
         others.next()?;
         Some((set.buckets.get(bucket.index())?.name.to_string(), *span))
     }
+}
+
+fn among(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|listed| listed == word)
+}
+
+/// A letter or two, or a word that tells nothing.
+fn is_empty(word: &str) -> bool {
+    (word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic())) || among(EMPTY, word)
+}
+
+/// The word with the one before or behind it in an example of the rule, one that tells something.
+fn longer(rule: &Rule, word: &str) -> Option<String> {
+    let shown = rule.examples.iter().filter(|example| !example.counter);
+    shown.filter_map(|example| example.case.message.as_deref()).find_map(|message| {
+        let text = literal::normal(message);
+        let words: Vec<&str> = text
+            .split_whitespace()
+            .map(|part| part.trim_matches(|c: char| c.is_ascii_punctuation()))
+            .collect();
+        let pairs = words.windows(2).filter_map(|pair| <[&str; 2]>::try_from(pair).ok());
+        let telling = |[before, behind]: &[&str; 2]| {
+            let other = if *before == word { behind } else { before };
+            (*before == word || *behind == word)
+                && !is_empty(other)
+                && other.len() > 2
+                && !other.bytes().any(|byte| byte.is_ascii_digit())
+        };
+        pairs.filter(telling).map(|pair| pair.join(" ")).find(|phrase| has_words(&text, phrase))
+    })
 }
 
 fn examples(set: &Ruleset) -> Vec<(BucketId, Span, String)> {
