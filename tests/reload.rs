@@ -1,17 +1,8 @@
 //! Rules that change while they are in use.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail so")]
-#![expect(clippy::disallowed_methods, reason = "it measures, and classifies on threads of its own")]
 
-use std::{
-    fs,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, time::Duration};
 
 use pointsman::{
     classify::Scratch,
@@ -123,81 +114,6 @@ fn bucket(table: &pointsman::table::Table, message: &str) -> String {
     table.bucket(verdict.bucket).name.to_string()
 }
 
-/// With `POINTSMAN_LONG_TESTS=1` all of it: 100 changes. Without, a tenth.
-#[test]
-fn reload_under_load() {
-    let full = std::env::var_os("POINTSMAN_LONG_TESTS").is_some();
-    let (changes, pause, rate) =
-        if full { (100, Duration::from_millis(50), 10_000) } else { (20, Duration::ZERO, 1_000) };
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), 0, true);
-    let rules = rules(folder.path());
-    let (done, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-    let worker = std::thread::spawn({
-        let (rules, done, stop) = (rules.clone(), Arc::clone(&done), Arc::clone(&stop));
-        move || {
-            let mut scratch = Scratch::default();
-            let began = Instant::now();
-            while !stop.load(Ordering::Relaxed) {
-                // Ten at a time, as often as the rate asks for.
-                let due = began.elapsed().as_secs_f64() * f64::from(rate);
-                #[expect(clippy::cast_precision_loss, reason = "a count of seconds")]
-                if done.load(Ordering::Relaxed) as f64 > due {
-                    std::thread::sleep(Duration::from_micros(200));
-                    continue;
-                }
-                let table = rules.current();
-                let mut names = Vec::new();
-                for n in 0..10 {
-                    let message = if n % 2 == 0 { "first purple elephant" } else { "second purple elephant" };
-                    let signal = SignalRef { message: Some(message), ..SignalRef::default() };
-                    let verdict = table.classify(&signal, &mut scratch);
-                    let rule = table.rule(verdict.rule.expect("a rule of the overlay matches"));
-                    let number = rule.name.split_once('_').unwrap().1.to_owned();
-                    names.push((number, table.bucket(verdict.bucket).name.clone()));
-                }
-                assert!(names.windows(2).all(|two| two[0] == two[1]), "torn: {names:?}");
-                done.fetch_add(10, Ordering::Relaxed);
-            }
-            began.elapsed()
-        }
-    });
-    let (mut taken, mut refused, mut early) = (0, 0, 0);
-    for n in 1..=changes {
-        let good = n % 2 == 0;
-        write(folder.path(), n, good);
-        std::thread::sleep(pause);
-        assert!(rules.look().is_none(), "change {n}");
-        match rules.look() {
-            Some(Ok(Reloaded::Taken { .. })) if good => taken += 1,
-            Some(Err(_)) if !good => refused += 1,
-            other => panic!("change {n}: {other:?}"),
-        }
-        if n == changes / 10 {
-            early = resident();
-        }
-    }
-    stop.store(true, Ordering::Relaxed);
-    let took = worker.join().unwrap();
-    let late = resident();
-    assert_eq!((taken, refused), (changes / 2, changes / 2));
-    assert_eq!(rules.in_force().reloads, changes / 2);
-    #[expect(clippy::cast_precision_loss, reason = "counts")]
-    let (rate, growth) =
-        (done.load(Ordering::Relaxed) as f64 / took.as_secs_f64(), late as f64 / early.max(1) as f64);
-    println!("{rate:.0} a second over {took:?}; {early} kB resident early, {late} kB late: {growth:.3}");
-    if full {
-        assert!(rate >= 9_900.0, "{rate}");
-        assert!(growth <= 1.1, "{early} kB grew to {late} kB");
-    }
-}
-
-/// Resident memory of this process in kB; 0 where the system does not tell.
-fn resident() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0)
-}
-
 #[cfg(feature = "tokio")]
 mod engine;
+mod load;

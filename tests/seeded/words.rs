@@ -25,10 +25,12 @@ impl Words {
                 let error: Value = serde_json::from_str(line).unwrap();
                 let (message, truth) =
                     (error["message"].as_str().unwrap_or(""), error["truth"].as_str().unwrap());
+                // What no rule should match.
+                let bucket = if ["none", "unknown"].contains(&truth) { "unclassified" } else { truth };
                 let message = message.to_ascii_lowercase();
                 let words: BTreeSet<&str> = message.split(|c: char| !c.is_ascii_alphanumeric()).collect();
                 for word in words.into_iter().filter(|word| is_word(word)) {
-                    *found.entry(word.into()).or_default().entry(truth.into()).or_default() += 1;
+                    *found.entry(word.into()).or_default().entry(bucket.into()).or_default() += 1;
                 }
             }
         }
@@ -36,11 +38,12 @@ impl Words {
     }
 
     /// Words of which a rule alone would be wrong at least as often as right, whatever its bucket: eight errors
-    /// or more of four buckets, no half of them of one.
-    pub fn broad(&self) -> impl Iterator<Item = &str> {
+    /// or more of four buckets, no half of them of one; and the bucket of most of them.
+    fn broad(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(word, buckets)| {
-            let (all, most) = (buckets.values().sum::<usize>(), *buckets.values().max()?);
-            (buckets.len() >= 4 && all >= 8 && 2 * most <= all).then_some(word.as_str())
+            let all = buckets.values().sum::<usize>();
+            let (bucket, most) = buckets.iter().max_by_key(|(_, count)| **count)?;
+            (buckets.len() >= 4 && all >= 8 && 2 * most <= all).then_some((word.as_str(), bucket.as_str()))
         })
     }
 
@@ -55,11 +58,12 @@ impl Words {
     }
 }
 
-/// The words of [`Words::broad`], and those of any English text.
-pub fn broad() -> Vec<String> {
+/// The words of [`Words::broad`] and those of any English text, each with the bucket that it would suit best.
+pub fn broad() -> Vec<(String, String)> {
     let words = Words::of_the_corpus();
-    let all: BTreeSet<&str> = words.broad().chain(ENGLISH.split_whitespace()).collect();
-    all.into_iter().map(ToOwned::to_owned).collect()
+    let everyday = ENGLISH.split_whitespace().map(|word| (word, "timeout"));
+    let all: BTreeMap<&str, &str> = everyday.chain(words.broad()).collect();
+    all.into_iter().map(|(word, bucket)| (word.to_owned(), bucket.to_owned())).collect()
 }
 
 fn is_word(text: &str) -> bool {

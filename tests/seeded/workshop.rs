@@ -39,7 +39,12 @@ impl Workshop {
         let texts: Texts =
             shipped::FILES.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         let set = load::load(&memory(&texts), "main.rules").unwrap().0;
-        Self { set, broad: super::words::broad(), texts, dice: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
+        Self {
+            set,
+            broad: super::words::broad().into_iter().map(|(word, _)| word).collect(),
+            texts,
+            dice: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+        }
     }
 
     pub fn roll(&mut self, below: usize) -> usize {
