@@ -3,8 +3,6 @@
 //! They are given in the normal form of the scanned buffer: folded as `signal` folds, and with `_`
 //! and `-` turned into blanks, since a phrase's blank stands for any of the three.
 
-use std::collections::BTreeSet;
-
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::pattern::MIN_LITERAL;
@@ -13,7 +11,14 @@ use super::pattern::MIN_LITERAL;
 const MAX_SET: usize = 48;
 const MAX_LENGTH: usize = 64;
 
-type Set = BTreeSet<String>;
+/// In order, each once.
+type Set = Vec<String>;
+
+fn set(mut of: Vec<String>) -> Set {
+    of.sort_unstable();
+    of.dedup();
+    of
+}
 
 /// Whether folding leaves this character alone.
 #[must_use]
@@ -49,16 +54,21 @@ pub fn normal(text: &str) -> String {
 
 /// The best set of required literals, each of at least [`MIN_LITERAL`] bytes.
 pub(super) fn required(hir: &Hir) -> Option<Vec<String>> {
-    let found = analyse(hir);
-    let best = better(found.exact.as_ref(), found.required.as_ref())?;
-    Some(best.into_iter().collect())
+    analyse(hir).best()
 }
 
 struct Found {
     /// All strings that it can match, when they are few.
     exact: Option<Set>,
-    /// One of these is part of every match.
+    /// One of these is part of every match; tidied.
     required: Option<Set>,
+}
+
+impl Found {
+    /// The best set of literals, one of which is part of every match.
+    fn best(self) -> Option<Set> {
+        better(self.exact.and_then(tidy), self.required)
+    }
 }
 
 fn nothing() -> Found {
@@ -67,7 +77,7 @@ fn nothing() -> Found {
 
 fn analyse(hir: &Hir) -> Found {
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => exactly([String::new()]),
+        HirKind::Empty | HirKind::Look(_) => exactly(vec![String::new()]),
         HirKind::Literal(l) => match std::str::from_utf8(&l.0) {
             Ok(text) => literal(text),
             Err(_) => nothing(),
@@ -78,43 +88,34 @@ fn analyse(hir: &Hir) -> Found {
             let sub = analyse(&r.sub);
             match (r.min, r.max) {
                 (0, Some(1)) => Found {
-                    exact: sub.exact.map(|mut set| {
-                        set.insert(String::new());
-                        set
+                    exact: sub.exact.map(|mut all| {
+                        all.push(String::new());
+                        set(all)
                     }),
                     required: None,
                 },
                 (0, _) => nothing(),
                 (1, Some(1)) => sub,
-                _ => Found { exact: None, required: better(sub.exact.as_ref(), sub.required.as_ref()) },
+                _ => Found { exact: None, required: sub.best() },
             }
         }
         HirKind::Concat(parts) => concat(parts),
-        HirKind::Alternation(parts) => {
-            let all: Vec<Found> = parts.iter().map(analyse).collect();
-            let mut exact = Some(Set::new());
-            let mut required = Some(Set::new());
-            for found in all {
-                required = union(required, better(found.exact.as_ref(), found.required.as_ref()));
-                exact = union(exact, found.exact);
-            }
-            Found { exact, required }
-        }
+        HirKind::Alternation(parts) => alternation(parts),
     }
 }
 
-fn exactly(set: impl IntoIterator<Item = String>) -> Found {
-    Found { exact: Some(set.into_iter().collect()), required: None }
+fn exactly(all: Vec<String>) -> Found {
+    Found { exact: Some(set(all)), required: None }
 }
 
 /// A literal whose characters folding might change in a way not known here is cut there.
 fn literal(text: &str) -> Found {
     let pieces: Vec<&str> = text.split(|c: char| !c.is_ascii() && !is_plain(c)).collect();
     if let [whole] = pieces.as_slice() {
-        return exactly([normal(whole)]);
+        return exactly(vec![normal(whole)]);
     }
     let longest = pieces.into_iter().max_by_key(|p| p.len()).unwrap_or("");
-    Found { exact: None, required: better(Some(&Set::from([normal(longest)])), None) }
+    Found { exact: None, required: tidy(vec![normal(longest)]) }
 }
 
 /// A letter beyond ASCII that folding surely keeps.
@@ -122,7 +123,7 @@ fn is_plain(c: char) -> bool {
     c.is_alphabetic() && is_folded(c) && c.to_uppercase().eq([c])
 }
 
-fn class_set(class: &Class) -> Option<Set> {
+fn class_set(class: &Class) -> Option<Vec<String>> {
     let Class::Unicode(class) = class else { return None };
     let size: u32 = class.ranges().iter().map(|r| u32::from(r.end()) - u32::from(r.start()) + 1).sum();
     if size == 0 || size > 8 {
@@ -132,9 +133,19 @@ fn class_set(class: &Class) -> Option<Set> {
     chars.map(|c| (c.is_ascii() || is_plain(c)).then(|| normal(c.encode_utf8(&mut [0; 4])))).collect()
 }
 
+fn alternation(parts: &[Hir]) -> Found {
+    let (mut exact, mut required) = (Some(Set::new()), Some(Set::new()));
+    for part in parts {
+        let found = analyse(part);
+        exact = union(exact, found.exact.clone());
+        required = union(required, found.best());
+    }
+    Found { exact, required: required.and_then(tidy) }
+}
+
 fn concat(parts: &[Hir]) -> Found {
     let mut whole = true;
-    let mut run = Set::from([String::new()]);
+    let mut run = vec![String::new()];
     let mut best: Option<Set> = None;
     for part in parts {
         let found = analyse(part);
@@ -142,20 +153,29 @@ fn concat(parts: &[Hir]) -> Found {
             Some(exact)
                 if run.len() * exact.len() <= MAX_SET && longest(&run) + longest(&exact) <= MAX_LENGTH =>
             {
-                run = run.iter().flat_map(|a| exact.iter().map(move |b| format!("{a}{b}"))).collect();
+                run = product(run, &exact);
             }
             exact => {
                 whole = false;
-                best = better(better(Some(&run), best.as_ref()).as_ref(), found.required.as_ref());
-                run = exact.filter(|e| e.len() <= MAX_SET).unwrap_or_else(|| Set::from([String::new()]));
+                best = better(better(tidy(run), best), found.required);
+                run = exact.filter(|e| e.len() <= MAX_SET).unwrap_or_else(|| vec![String::new()]);
             }
         }
     }
     if whole {
         Found { exact: Some(run), required: best }
     } else {
-        Found { exact: None, required: better(Some(&run), best.as_ref()) }
+        Found { exact: None, required: better(tidy(run), best) }
     }
+}
+
+/// Each of `heads` before each of `tails`.
+fn product(mut heads: Set, tails: &Set) -> Set {
+    if let [tail] = tails.as_slice() {
+        heads.iter_mut().for_each(|head| head.push_str(tail));
+        return set(heads);
+    }
+    set(heads.iter().flat_map(|head| tails.iter().map(move |tail| [head.as_str(), tail].concat())).collect())
 }
 
 fn longest(set: &Set) -> usize {
@@ -165,13 +185,14 @@ fn longest(set: &Set) -> usize {
 fn union(a: Option<Set>, b: Option<Set>) -> Option<Set> {
     let (mut a, b) = (a?, b?);
     a.extend(b);
-    (a.len() <= MAX_SET).then_some(a)
+    let both = set(a);
+    (both.len() <= MAX_SET).then_some(both)
 }
 
-/// The set whose shortest literal is longer; neither when both have one too short.
-fn better(a: Option<&Set>, b: Option<&Set>) -> Option<Set> {
+/// Of two tidied sets that whose shortest literal is longer.
+fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
     let worth = |set: &Set| set.iter().map(String::len).min().unwrap_or(0).min(12);
-    match (a.and_then(tidy), b.and_then(tidy)) {
+    match (a, b) {
         (Some(a), Some(b)) if worth(&b) > worth(&a) => Some(b),
         (Some(a), _) => Some(a),
         (None, b) => b,
@@ -181,24 +202,25 @@ fn better(a: Option<&Set>, b: Option<&Set>) -> Option<Set> {
 /// Folding makes one blank of a run of white space but not of `_` and `-`, and may trim a text: so
 /// only what stands between runs is certain. An alternative that contains another says nothing more.
 /// `None` when one is too short to look for.
-fn tidy(set: &Set) -> Option<Set> {
-    let certain = |text: &String| {
+fn tidy(all: Set) -> Option<Set> {
+    let certain = |text: String| {
         // Looking first is much cheaper than splitting, and hardly any text has such a run.
         if !text.as_bytes().windows(2).any(|pair| pair == b"  ") {
-            return text.trim().to_owned();
+            let trimmed = text.trim();
+            return if trimmed.len() == text.len() { text } else { trimmed.to_owned() };
         }
         let longest = text.split("  ").map(str::trim).max_by_key(|piece| piece.len());
         longest.unwrap_or("").to_owned()
     };
-    let set: Set = set.iter().map(certain).collect();
-    if set.iter().any(|literal| literal.len() < MIN_LITERAL) || set.is_empty() {
+    let certain = set(all.into_iter().map(certain).collect());
+    if certain.is_empty() || certain.iter().any(|literal| literal.len() < MIN_LITERAL) {
         return None;
     }
-    if set.len() == 1 {
-        return Some(set);
+    if certain.len() == 1 {
+        return Some(certain);
     }
     let holds_other = |literal: &String| {
-        set.iter().any(|other| other.len() < literal.len() && literal.contains(other.as_str()))
+        certain.iter().any(|other| other.len() < literal.len() && literal.contains(other.as_str()))
     };
-    Some(set.iter().filter(|literal| !holds_other(literal)).cloned().collect())
+    Some(certain.iter().filter(|literal| !holds_other(literal)).cloned().collect())
 }

@@ -109,8 +109,8 @@ fn token(first: char, rest: &str) -> (Kind, usize) {
             let kind = if doc { Kind::Doc } else { Kind::Comment };
             (kind, line(rest).len())
         }
-        '"' => delimited(rest, '"', Kind::Str, Kind::OpenString),
-        '/' => delimited(rest, '/', Kind::Regex, Kind::OpenRegex),
+        '"' => delimited(rest, b'"', Kind::Str, Kind::OpenString),
+        '/' => delimited(rest, b'/', Kind::Regex, Kind::OpenRegex),
         c if in_word(c) => (Kind::Word, word(rest)),
         c => (Kind::Stray, c.len_utf8()),
     }
@@ -122,17 +122,16 @@ fn line(rest: &str) -> &str {
 }
 
 /// A string or regular expression: up to the closing mark, or, without one, to the end of the line.
-fn delimited(rest: &str, mark: char, whole: Kind, open: Kind) -> (Kind, usize) {
+fn delimited(rest: &str, mark: u8, whole: Kind, open: Kind) -> (Kind, usize) {
     let mut escaped = false;
-    for (at, c) in rest.char_indices().skip(1) {
-        match c {
-            '\n' => break,
+    for (at, byte) in rest.bytes().enumerate().skip(1) {
+        match byte {
+            b'\n' => break,
             _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            c if c == mark => {
-                let end = at + c.len_utf8();
-                let flags = rest.get(end..).map_or(0, word);
-                return (whole, if mark == '/' { end + flags } else { end });
+            b'\\' => escaped = true,
+            byte if byte == mark => {
+                let flags = if mark == b'/' { rest.get(at + 1..).map_or(0, word) } else { 0 };
+                return (whole, at + 1 + flags);
             }
             _ => {}
         }
@@ -142,22 +141,33 @@ fn delimited(rest: &str, mark: char, whole: Kind, open: Kind) -> (Kind, usize) {
 
 /// The length of the word at the start.
 fn word(rest: &str) -> usize {
-    let mut chars = rest.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let arrow = c == '-' && chars.peek().is_some_and(|(_, next)| *next == '>');
-        if !in_word(c) || arrow {
-            return at;
+    let bytes = rest.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at).copied() {
+        if byte.is_ascii() {
+            let arrow = byte == b'-' && bytes.get(at + 1) == Some(&b'>');
+            if !in_ascii_word(byte) || arrow {
+                break;
+            }
+            at += 1;
+        } else {
+            let Some(letter) = rest.get(at..).and_then(|rest| rest.chars().next()) else { break };
+            if !letter.is_alphanumeric() {
+                break;
+            }
+            at += letter.len_utf8();
         }
     }
-    rest.len()
+    at
 }
 
 fn in_word(c: char) -> bool {
-    if c.is_ascii() {
-        c.is_ascii_graphic() && !matches!(c, '"' | '#' | '(' | ')' | '[' | ']' | '{' | '}' | ',' | ';' | '=')
-    } else {
-        c.is_alphanumeric()
-    }
+    u8::try_from(c).ok().filter(u8::is_ascii).map_or_else(|| c.is_alphanumeric(), in_ascii_word)
+}
+
+fn in_ascii_word(byte: u8) -> bool {
+    byte.is_ascii_graphic()
+        && !matches!(byte, b'"' | b'#' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b',' | b';' | b'=')
 }
 
 #[cfg(test)]
