@@ -240,6 +240,15 @@ fn deep_and_huge_files_are_refused() {
     assert!(matches!(Config::parse(&huge), Err(ConfigError::TooLong { .. })));
 }
 
+/// Few enough repetitions for the reader of YAML, and gigabytes all the same.
+#[test]
+fn aliases_that_write_out_too_much_are_refused() {
+    let list = vec!["{id: x}"; 2_000].join(", ");
+    let text = format!("base: &base [{list}]\nall:\n{}", "  - *base\n".repeat(2_000));
+    let error = problems(&text);
+    assert!(error.contains("writes out more than 1000000 values"), "{error}");
+}
+
 #[test]
 fn merge_keys_count() {
     let text =

@@ -1,5 +1,7 @@
 //! Orders of a config that name profiles which are not there (C5).
 
+use std::collections::HashMap;
+
 use crate::{
     lang::diagnostic::nearest::did_you_mean,
     run::Routing,
@@ -26,10 +28,16 @@ pub(super) fn lost<'a>(
     how: &str,
     family: SameFamily<'_>,
 ) -> Vec<Lost<'a>> {
+    let mut by_name: HashMap<&str, Vec<&ProfileId>> = HashMap::new();
+    for id in there {
+        by_name.entry(id.name()).or_default().push(id);
+    }
+    let is_there = |id: &ProfileId| {
+        by_name.get(id.name()).is_some_and(|named| named.iter().any(|known| known.same(id, family)))
+    };
     let mut found = Vec::new();
     for (provider, order) in &routing.order {
-        let missing = |id: &&ProfileId| !there.iter().any(|known| known.same(id, family));
-        let missing: Vec<&ProfileId> = order.iter().filter(missing).collect();
+        let missing: Vec<&ProfileId> = order.iter().filter(|id| !is_there(id)).collect();
         let Some(first) = missing.first() else { continue };
         let all = missing.len() == order.len();
         let message = if all {

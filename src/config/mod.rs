@@ -8,6 +8,7 @@ mod keys;
 mod locate;
 mod numbers;
 mod read;
+mod size;
 mod source;
 mod walk;
 

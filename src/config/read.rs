@@ -1,5 +1,7 @@
 //! YAML → [`Config`].
 
+use std::collections::HashSet;
+
 use serde_yaml::{Mapping, Value};
 
 use super::{
@@ -9,7 +11,7 @@ use super::{
 use crate::lang::diagnostic::nearest::did_you_mean;
 
 /// A config longer than this is the wrong file.
-const LONGEST: usize = 4 * 1024 * 1024;
+const LONGEST: usize = 1024 * 1024;
 
 /// Reads a config.
 pub(super) fn config(text: &str) -> Result<Config, ConfigError> {
@@ -130,12 +132,13 @@ impl Walker<'_> {
 
     fn agents(&mut self, value: &Value) -> Vec<Agent> {
         let mut agents: Vec<Agent> = Vec::new();
+        let mut ids = HashSet::new();
         self.entries(value, |read, entry| {
             let Some(map) = read.section(entry, keys::AGENT, Unknown::Hint) else { return };
             let mut agent = Agent { models: read.models(map), ..Agent::default() };
             read.key(map, "id", |read, value| {
                 agent.id = read.string(value).unwrap_or_default();
-                if agents.iter().any(|there| there.id == agent.id) {
+                if !ids.insert(agent.id.clone()) {
                     read.problem(format!("agent `{}` stands here twice", agent.id), None);
                 }
             });

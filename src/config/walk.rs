@@ -6,6 +6,7 @@ use serde_yaml::{Mapping, Value};
 use super::{
     Problem, keys,
     locate::{Step, locate},
+    size,
 };
 use crate::lang::diagnostic::nearest::{did_you_mean, nearest};
 
@@ -18,6 +19,7 @@ const MOST: usize = 50;
 /// The place where it is none.
 pub(crate) fn parse(text: &str) -> Result<Value, Problem> {
     let read = || {
+        size::check(text)?;
         let mut document: Value = serde_yaml::from_str(text)?;
         document.apply_merge()?;
         Ok(document)

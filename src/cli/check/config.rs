@@ -1,6 +1,6 @@
 //! What is wrong with a host's configuration, and where it and the rules get in each other's way.
 
-use std::{io, path::Path};
+use std::{collections::HashMap, io, path::Path};
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,6 @@ use crate::{
     config::{Config, Outside, Problem, found_at},
     lang::{diagnostic::Severity, tree::Ruleset},
     run::Routing,
-    state::model::ProfileId,
     table::{Origin, Settings, Table},
 };
 
@@ -152,14 +151,15 @@ impl Host {
         });
         let order = ("auth.order", self.config.order.keys().map(String::as_str).collect());
         let profiles = ("auth.profiles", self.config.profiles.iter().map(|it| it.id.as_str()).collect());
-        let same = |a: &str, b: &str| {
-            let (a, b) = (ProfileId(a.into()), ProfileId(b.into()));
-            a != b && a.same(&b, &|a: &str, b: &str| table.same_provider(a, b))
-        };
         for (map, keys) in [order, profiles].into_iter().chain(numbers) {
-            for (at, key) in keys.iter().enumerate() {
-                let Some(first) = keys.iter().take(at).find(|first| same(first, key)) else { continue };
-                let path: Vec<&str> = map.split('.').chain([*key]).collect();
+            let mut first_of = HashMap::new();
+            for key in keys {
+                let (provider, name) = key.split_once(':').unwrap_or((key, ""));
+                let first = *first_of.entry((table.present_name(provider), name)).or_insert(key);
+                if first == key {
+                    continue;
+                }
+                let path: Vec<&str> = map.split('.').chain([key]).collect();
                 let message = format!("`{first}` and `{key}` in `{map}` are the same under two names");
                 let help = "keep one of them".to_owned();
                 remarks.push(self.remark(Severity::Warning, &path, message, help));
