@@ -172,7 +172,9 @@ fn concat(parts: &[Hir]) -> Found {
 /// Each of `heads` before each of `tails`.
 fn product(mut heads: Set, tails: &Set) -> Set {
     if let [tail] = tails.as_slice() {
-        heads.iter_mut().for_each(|head| head.push_str(tail));
+        for head in &mut heads {
+            head.push_str(tail);
+        }
         return set(heads);
     }
     set(heads.iter().flat_map(|head| tails.iter().map(move |tail| [head.as_str(), tail].concat())).collect())
