@@ -1,9 +1,10 @@
 //! `pointsman diff` of two rule sets over as many distinct errors as wanted, as a whole process: time,
-//! and memory that does not grow with the corpus.
+//! and memory that does not grow with the corpus. The making of the errors is timed apart.
 //!
 //! `cargo bench --bench diff`; another number of errors: `cargo bench --bench diff -- 100000`
 
 #![expect(
+    clippy::cast_precision_loss,
     clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -11,13 +12,24 @@
 )]
 
 use std::{
-    fs,
-    io::Read,
+    collections::{HashSet, hash_map::RandomState},
+    fs::{self, File},
+    hash::BuildHasher as _,
+    io::{BufRead as _, BufReader},
     path::Path,
-    process::{Command, ExitCode, Stdio},
+    process::{Command, ExitCode},
     time::{Duration, Instant},
 };
 
+use pointsman::{
+    classify::Scratch,
+    lang::load,
+    signal::{Signal, fingerprint},
+    table::{NoSettings, Table},
+};
+
+#[path = "support/children.rs"]
+mod children;
 #[path = "support/limits.rs"]
 mod limits;
 #[path = "support/lines.rs"]
@@ -25,6 +37,12 @@ mod lines;
 
 /// Peak memory with more errors, as times that with the fewest: it must not grow with the corpus.
 const LIMIT_TIMES: f64 = 1.5;
+
+/// Seconds for a million errors.
+const LIMIT_SECONDS: f64 = 15.0;
+
+/// Errors that differ in more than ids, numbers, quoted names and the model, of all.
+const LIMIT_DISTINCT: f64 = 0.99;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_pointsman");
 
@@ -40,39 +58,65 @@ extend usage_window_words with [\"fortnightly\"]
 
 fn main() -> ExitCode {
     let folder = tempfile::tempdir().unwrap();
-    let new = folder.path().join("new.rules");
+    let (new, corpus) = (folder.path().join("new.rules"), folder.path().join("errors.jsonl"));
     fs::write(&new, NEW).unwrap();
     let mut limits = limits::Limits::default();
     let mut fewest = None;
     let asked = std::env::args().skip(1).find_map(|arg| arg.parse().ok());
     for count in asked.map_or(vec![10_000, 100_000, 1_000_000], |count| vec![count]) {
-        let (time, peak, last) = diff(&new, count);
-        println!("diff {count:>9} errors {:>7.2} s  peak {peak}  {last}", time.as_secs_f64());
-        // `19000 kB`; unknown where there is no `/proc`.
-        let Some(peak) = peak.split(' ').next().and_then(|number| number.parse::<f64>().ok()) else {
-            continue;
-        };
+        let start = Instant::now();
+        lines::feed(&mut File::create(&corpus).unwrap(), count);
+        let made = start.elapsed();
+        let (time, spent, last) = diff(&new, &corpus);
+        let peak = children::peak();
+        let distinct = distinct(&corpus);
+        println!(
+            "diff {count:>9} errors ({distinct} distinct, made in {:.2} s) {:>7.2} s  {:>7.2} s of CPU  peak {peak:.1} MiB  {last}",
+            made.as_secs_f64(),
+            time.as_secs_f64(),
+            spent.as_secs_f64(),
+        );
+        limits.at_least(&format!("distinct of {count}"), distinct as f64 / count as f64, LIMIT_DISTINCT);
+        if count == 1_000_000 {
+            limits.at_most("seconds for a million errors", time.as_secs_f64(), LIMIT_SECONDS);
+        }
+        // The peak is that of all children so far, and the fewest errors come first.
         let fewest = *fewest.get_or_insert(peak);
-        limits.at_most(&format!("peak beside the fewest errors, {count}"), peak / fewest, LIMIT_TIMES);
+        if fewest > 0.0 {
+            limits.at_most(&format!("peak beside the fewest errors, {count}"), peak / fewest, LIMIT_TIMES);
+        }
     }
     limits.end()
 }
 
-/// Time from the first error in to the difference out, the making of lines left out; peak memory;
-/// the last line printed.
-fn diff(new: &Path, count: usize) -> (Duration, String, String) {
-    let mut command = Command::new(BINARY);
-    command.args(["diff", "shipped"]).arg(new).args(["--corpus", "-"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let mut time = lines::feed(&mut input, count);
+/// The whole process: its time by the clock, its CPU time, and the last line printed.
+fn diff(new: &Path, corpus: &Path) -> (Duration, Duration, String) {
+    let before = children::cpu();
     let start = Instant::now();
-    let peak = lines::peak(&child);
-    drop(input);
-    let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    time += start.elapsed();
-    assert!(child.wait().unwrap().success());
+    let mut command = Command::new(BINARY);
+    let output = command.args(["diff", "shipped"]).arg(new).arg("--corpus").arg(corpus).output().unwrap();
+    let time = start.elapsed();
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
     let last = said.lines().rfind(|line| line.contains("judged differently"));
-    (time, peak, last.unwrap_or_default().to_owned())
+    (time, children::cpu().saturating_sub(before), last.unwrap_or_default().to_owned())
+}
+
+/// How many errors of a corpus differ in more than ids, numbers, quoted names and the model.
+fn distinct(corpus: &Path) -> usize {
+    let table = Table::compile(load::shipped().unwrap().0, &NoSettings).unwrap();
+    let (mut seen, mut scratch, state) = (HashSet::new(), Scratch::default(), RandomState::new());
+    for line in BufReader::new(File::open(corpus).unwrap()).lines() {
+        let row: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let text = |key: &str| row.get(key).and_then(|value| value.as_str()).map(ToOwned::to_owned);
+        let signal = Signal {
+            provider: text("provider"),
+            model: text("model"),
+            message: text("message"),
+            ..Signal::default()
+        };
+        table.classify(&signal.as_ref(), &mut scratch);
+        seen.insert(state.hash_one(fingerprint(scratch.evidence())));
+    }
+    seen.len()
 }

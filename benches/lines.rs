@@ -16,10 +16,12 @@
 use std::{
     fs,
     io::Read,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
+#[path = "support/children.rs"]
+mod children;
 #[path = "support/lines.rs"]
 mod lines;
 
@@ -30,9 +32,9 @@ fn main() {
     for args in [&["--version"][..], &["classify", "--message", "Rate limit reached"]] {
         let fastest = (0..20).map(|_| once(args)).min().unwrap_or_default();
         let (clock, spent) = (fastest.1.as_secs_f64() * 1e3, fastest.0.as_secs_f64() * 1e3);
-        let peak = peak_of_children();
+        let peak = children::peak();
         println!(
-            "pointsman {:<40} {spent:>6.2} ms of CPU, {clock:>6.2} ms by the clock, peak {peak}",
+            "pointsman {:<40} {spent:>6.2} ms of CPU, {clock:>6.2} ms by the clock, peak {peak:.1} MiB",
             args.join(" ")
         );
     }
@@ -49,45 +51,19 @@ fn main() {
 
 /// A whole process: its CPU time, user and system together, and its time by the clock.
 fn once(args: &[&str]) -> (Duration, Duration) {
-    let before = cpu_of_children();
+    let before = children::cpu();
     let start = Instant::now();
     let mut command = Command::new(BINARY);
     let status = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap();
     assert!(status.success());
-    (cpu_of_children().saturating_sub(before), start.elapsed())
+    (children::cpu().saturating_sub(before), start.elapsed())
 }
 
-#[cfg(unix)]
-fn children() -> nix::sys::resource::Usage {
-    use nix::sys::resource::{UsageWho, getrusage};
-    getrusage(UsageWho::RUSAGE_CHILDREN).unwrap()
-}
-
-/// CPU time of the children that have ended.
-#[cfg(unix)]
-fn cpu_of_children() -> Duration {
-    let used = children();
-    [used.user_time(), used.system_time()]
-        .iter()
-        .map(|time| Duration::from_micros(u64::try_from(time.tv_sec() * 1_000_000 + time.tv_usec()).unwrap()))
-        .sum()
-}
-
-/// The most memory that one of them took.
-#[cfg(unix)]
-fn peak_of_children() -> String {
-    // Linux counts in kibibytes.
-    format!("{:.1} MiB", children().max_rss() as f64 / 1024.0)
-}
-
-#[cfg(not(unix))]
-fn cpu_of_children() -> Duration {
-    Duration::ZERO
-}
-
-#[cfg(not(unix))]
-fn peak_of_children() -> String {
-    "unknown".to_owned()
+/// The most memory that a process has held so far.
+fn peak(child: &Child) -> String {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.unwrap_or("unknown").trim().to_owned()
 }
 
 /// Time from the first line in to the last verdict out, the making of lines left out; the CPU time of
@@ -112,7 +88,7 @@ fn piped(count: usize) -> (Duration, Duration, String) {
     let start = Instant::now();
     assert_eq!(reader.join().unwrap(), count);
     time += start.elapsed();
-    let peak = lines::peak(&child);
+    let peak = peak(&child);
     // Behind the name in brackets, fields 12 and 13: ticks of a hundredth of a second.
     let times = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
     let fields = times.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);

@@ -13,6 +13,8 @@ use std::{
 
 mod bad_input;
 mod files;
+#[cfg(unix)]
+mod progress;
 mod snapshot;
 
 use crate::support::root;

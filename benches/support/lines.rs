@@ -1,20 +1,34 @@
-//! As many distinct errors as wanted: the corpus over and over, with a request id and numbers that
-//! no other line has; and what is measured of a process that reads them.
+//! As many distinct errors as wanted: the corpus over and over, each time with another provider, model and wrapper,
+//! other numbers and other words.
 
 use std::{
     fmt::Write as _,
-    fs,
     io::Write,
-    process::Child,
     time::{Duration, Instant},
 };
+
+use serde_json::{Map, Value};
 
 /// Lines that are made and written at a time.
 const BATCH: usize = 10_000;
 
-/// Writes distinct JSON lines.
+const MODELS: &str = "atlas boreal cedar delta ember falcon gamma harbor indigo juniper kestrel lumen";
+
+const WRAPPERS: [&str; 6] =
+    ["", "", "Error: ", "LLM request failed: ", "upstream said: ", "agent run failed before reply: "];
+
+const DIGITS: [char; 9] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+
+/// What a host or a gateway may add in its own words.
+const WORDS: &str = "worker queue shard lane tenant cluster replica batch zone pool router cache bridge mirror socket \
+    session window bucket ticket branch folder letter garden winter summer morning evening silver copper marble \
+    paper orange violet purple yellow planet comet harvest kitchen bottle candle lantern anchor canvas \
+    meadow valley island tunnel ladder hammer pencil basket blanket feather pebble thunder velvet walnut";
+
+/// Makes distinct JSON lines.
 struct Lines {
-    rows: Vec<serde_json::Map<String, serde_json::Value>>,
+    rows: Vec<Map<String, Value>>,
+    providers: Vec<Value>,
     next: usize,
 }
 
@@ -23,11 +37,13 @@ impl Lines {
         let rows = include_str!("../../tests/corpus/field.jsonl").lines();
         let rows = rows.map(|line| serde_json::from_str(line).unwrap());
         // What is not evidence would only make the lines longer than a host's are.
-        let rows = rows.map(|mut row: serde_json::Map<_, _>| {
+        let rows = rows.map(|mut row: Map<_, _>| {
             row.retain(|key, _| !["id", "truth", "why", "source"].contains(&key.as_str()));
             row
         });
-        Self { rows: rows.collect(), next: 0 }
+        let rows: Vec<_> = rows.collect();
+        let providers = rows.iter().filter_map(|row| row.get("provider").cloned()).collect();
+        Self { rows, providers, next: 0 }
     }
 
     /// Appends `count` lines that none before was like.
@@ -35,22 +51,76 @@ impl Lines {
         for _ in 0..count {
             let number = self.next;
             self.next += 1;
-            #[expect(clippy::indexing_slicing, reason = "below the length")]
-            let row = &self.rows[number % self.rows.len()];
-            write!(out, "{{\"id\":{number}").unwrap();
-            for (key, value) in row {
-                match value.as_str().filter(|_| key == "message") {
-                    // Behind the text, so that what leads it stays in its place.
-                    Some(text) => {
-                        let text = format!("{text} (request req_{:016x})", spread(number));
-                        write!(out, ",\"message\":{}", serde_json::Value::String(text)).unwrap();
+            let mut dice = Dice(spread(number));
+            let row = pick(&self.rows, number);
+            let model = format!("{}-{}.{}", dice.word(MODELS), dice.roll(9), dice.roll(10));
+            write!(out, "{{\"id\":{number},\"model\":\"{model}\"").unwrap();
+            for (key, value) in row.iter().filter(|(key, _)| *key != "model") {
+                match (key.as_str(), value.as_str()) {
+                    ("message", Some(text)) => {
+                        let text = vary(text, row.get("model").and_then(Value::as_str), &model, &mut dice);
+                        write!(out, ",\"message\":{}", Value::String(text)).unwrap();
                     }
-                    None => write!(out, ",\"{key}\":{value}").unwrap(),
+                    // Every other one comes from somebody else.
+                    ("provider", _) if dice.roll(2) == 0 => {
+                        let other = dice.roll(self.providers.len());
+                        write!(out, ",\"provider\":{}", pick(&self.providers, other)).unwrap();
+                    }
+                    _ => write!(out, ",\"{key}\":{value}").unwrap(),
                 }
             }
             out.push_str("}\n");
         }
     }
+}
+
+/// A text in other words: another model, other numbers (a status stays), a wrapper before and words behind.
+fn vary(text: &str, old: Option<&str>, model: &str, dice: &mut Dice) -> String {
+    let text = old.map_or_else(|| text.to_owned(), |old| text.replace(old, model));
+    // What leads a payload, a page or a status stays in its place.
+    let plain = text.starts_with(|c: char| c.is_alphabetic());
+    let mut out = if plain { (*pick(&WRAPPERS, dice.roll(6))).to_owned() } else { String::new() };
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(start);
+        let (number, behind) = from.split_at(from.find(|c: char| !c.is_ascii_digit()).unwrap_or(from.len()));
+        out.push_str(before);
+        match number.len() {
+            1 | 3 => out.push_str(number),
+            // Not so many that it stands for another kind of thing: a time, say.
+            length => (0..length).for_each(|_| out.push(*pick(&DIGITS, dice.roll(9)))),
+        }
+        rest = behind;
+    }
+    let words = [(); 4].map(|()| dice.word(WORDS));
+    write!(out, "{rest} ({}, request req_{:016x})", words.join(" "), dice.next()).unwrap();
+    out
+}
+
+/// Numbers without end, the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn roll(&mut self, below: usize) -> usize {
+        (self.next() >> 20) as usize % below
+    }
+
+    fn word(&mut self, words: &'static str) -> &'static str {
+        let count = words.split_whitespace().count();
+        words.split_whitespace().nth(self.roll(count)).unwrap_or_default()
+    }
+}
+
+/// One of some, counted round and round.
+fn pick<T>(from: &[T], at: usize) -> &T {
+    from.get(at % from.len()).unwrap()
 }
 
 /// Writes so many distinct lines; the time that writing took, without their making.
@@ -66,13 +136,6 @@ pub fn feed(input: &mut impl Write, count: usize) -> Duration {
         time += start.elapsed();
     }
     time
-}
-
-/// The most memory that a process has held so far.
-pub fn peak(child: &Child) -> String {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    peak.unwrap_or("unknown").trim().to_owned()
 }
 
 /// Another number for each number, that does not look like a count.

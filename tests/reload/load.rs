@@ -83,7 +83,7 @@ fn alone() {
     let (growth, rate, own) = (
         late as f64 / early.max(1) as f64,
         done as f64 / took.as_secs_f64(),
-        done as f64 / (took - waited).as_secs_f64(),
+        done as f64 / took.saturating_sub(waited).as_secs_f64(),
     );
     println!(
         "{done} in {took:.1?}, of which others had {waited:.1?}: {rate:.0} a second, {own:.0} in the rest; {early} kB after {}, {late} kB after {CHANGES} changes: {growth:.3}",
@@ -119,7 +119,7 @@ fn classify(rules: &Rules, done: &AtomicU64, stop: &AtomicBool) -> (Duration, Du
         assert!(names.windows(2).all(|two| two[0] == two[1]), "torn: {names:?}");
         done.fetch_add(10, Ordering::Relaxed);
     }
-    (began.elapsed(), in_line() - before)
+    (began.elapsed(), in_line().saturating_sub(before))
 }
 
 /// How long this thread was ready to run and had no processor; nothing where the system does not tell.
