@@ -1,18 +1,20 @@
 //! How long an editor waits for the language server on the shipped rules.
 //!
 //! `cargo bench --bench lsp`. A copy of the shipped rules lies in a folder; each round changes one of its
-//! files as typing does, and waits for the findings, a completion and a hover. `cargo bench --bench lsp --
-//! own` edits an operator's file above `use default` instead. Each line says the figure, the limit, and
-//! whether it holds.
+//! files as typing does, and waits for the findings, a completion and a hover: first the largest file, then
+//! a small one, then an operator's file above `use default`, and last one of 6,000 rules. Each line says the
+//! figure, the limit, and whether it holds. `cargo bench --bench lsp -- 5` takes five rounds instead of 60,
+//! and `-- 5 overlay` only of the kinds named.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may fail so, and prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a bench looks at the clock, and plays the editor's thread")]
 
 use std::{
-    io::{BufRead as _, BufReader, PipeReader, PipeWriter, Read as _, Write as _, pipe},
+    fmt::Write as _,
+    io::{self, BufRead as _, BufReader, PipeReader, PipeWriter, Read as _, Write as _, pipe},
     path::Path,
     process::ExitCode,
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -23,8 +25,9 @@ use serde_json::{Value, json};
 mod limits;
 use limits::Limits;
 
-/// What an answer may take.
+/// What an answer may take, on the shipped rules and on very many.
 const LIMIT_MS: f64 = 50.0;
+const LIMIT_MANY_MS: f64 = 1_000.0;
 
 const ROUNDS: usize = 60;
 
@@ -37,78 +40,62 @@ rule slow_down_banner -> rate_limit when provider is acme and text has \"slow do
 use default
 ";
 
+/// What is edited: a word for it, the file, and where in it.
+const KINDS: [(&str, &str, &str); 4] = [
+    ("largest", "classify/texts_service.rules", "rule "),
+    ("small", "providers/anthropic.rules", "rule "),
+    ("overlay", "main.rules", "rule slow_down_banner"),
+    ("many", "main.rules", "rule r3000 "),
+];
+
 fn main() -> ExitCode {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().canonicalize().unwrap();
-    let own = std::env::args().any(|arg| arg == "own");
-    let (name, at) = if own {
-        std::fs::write(folder.join("main.rules"), OWN).unwrap();
-        ("main.rules", "rule slow_down_banner")
-    } else {
-        for (name, text) in shipped::FILES {
-            let path = folder.join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        ("classify/texts_service.rules", "rule ")
-    };
-    let text = std::fs::read_to_string(folder.join(name)).unwrap();
-    let (server_reads, writer) = pipe().unwrap();
-    let (reader, mut server_writes) = pipe().unwrap();
-    let cache = folder.clone();
-    let server = thread::spawn(move || {
-        lsp::serve(BufReader::new(server_reads), &mut server_writes, &NoSettings, &cache)
-    });
-    let mut editor = Editor { writer, reader: BufReader::new(reader), next: 0 };
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let rounds = args.iter().find_map(|arg| arg.parse().ok());
+    let named = |kind: &str| args.iter().any(|arg| arg == kind);
+    let all = !KINDS.iter().any(|(kind, ..)| named(kind));
     let mut limits = Limits::default();
-    measure(&mut limits, &mut editor, &folder.join(name), &text, at);
-    editor.ask("shutdown", &Value::Null);
-    editor.tell("exit", &Value::Null);
-    assert_eq!(server.join().unwrap().unwrap(), lsp::End::Orderly);
+    for (kind, name, at) in KINDS.into_iter().filter(|(kind, ..)| all || named(kind)) {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let limit = if kind == "many" { LIMIT_MANY_MS } else { LIMIT_MS };
+        let rounds = rounds.unwrap_or(if kind == "many" { ROUNDS / 10 } else { ROUNDS });
+        write(kind, &folder);
+        let mut editor = Editor::new(&folder);
+        let text = std::fs::read_to_string(folder.join(name)).unwrap();
+        let waits = editor.edit(&folder.join(name), &text, at, rounds);
+        for (what, mut spans) in ["completion just after an edit", "hover", "findings"].into_iter().zip(waits)
+        {
+            line(&mut limits, &format!("{kind}: {what}"), &mut spans, limit);
+        }
+        editor.end();
+    }
     limits.end()
 }
 
-/// Types a word into a rule's condition, letter by letter, and takes it out again.
-fn measure(limits: &mut Limits, editor: &mut Editor, path: &Path, text: &str, at: &str) {
-    let uri = format!("file://{}", path.display());
-    editor.ask("initialize", &json!({ "processId": null, "rootUri": null, "capabilities": {} }));
-    editor.tell("initialized", &json!({}));
-    let opened = json!({ "uri": uri, "languageId": "pointsman", "version": 1, "text": text });
-    editor.tell("textDocument/didOpen", &json!({ "textDocument": opened }));
-    editor.findings(1);
-
-    let byte = text.find(at).unwrap();
-    let rule = text.get(byte..).unwrap();
-    let above = text.get(..byte).unwrap().matches('\n').count();
-    let quote = rule.find("has ").unwrap() + 4 + rule.split_once("has ").unwrap().1.find('"').unwrap() + 1;
-    let place = |byte: usize| {
-        let before = rule.get(..byte).unwrap();
-        let character = before.rsplit('\n').next().unwrap().encode_utf16().count();
-        json!({ "line": above + before.matches('\n').count(), "character": character })
+/// Writes the rules that are edited.
+fn write(kind: &str, folder: &Path) {
+    let many = || {
+        let mut text = "language 1\n\n".to_owned();
+        for n in 0..6_000 {
+            let status = 400 + n % 200;
+            writeln!(text, "rule r{n} -> billing when status is {status} and text has \"phrase number {n}\"")
+                .unwrap();
+            writeln!(text, "  example status {status} message \"this is phrase number {n}, in a message\"")
+                .unwrap();
+        }
+        text + "\nuse default\n"
     };
-    let named = json!({ "textDocument": { "uri": uri }, "position": place(rule.find("-> ").unwrap() + 4) });
-    let inside = place(quote);
-    let (mut findings, mut choices, mut hovers) = (Vec::new(), Vec::new(), Vec::new());
-    let mut version = 1;
-    for round in 0..ROUNDS {
-        let word: &str = if round.is_multiple_of(2) { "q" } else { "" };
-        let end = if word.is_empty() { place(quote + 1) } else { inside.clone() };
-        version += 1;
-        let change = json!({
-            "textDocument": { "uri": uri, "version": version },
-            "contentChanges": [{ "range": { "start": inside, "end": end }, "text": word }],
-        });
-        let start = Instant::now();
-        editor.tell("textDocument/didChange", &change);
-        choices.push(timed(|| drop(editor.ask("textDocument/completion", &named))));
-        let asked = start.elapsed();
-        editor.findings(version);
-        findings.push(start.elapsed().saturating_sub(asked));
-        hovers.push(timed(|| assert!(editor.ask("textDocument/hover", &named).is_object())));
+    match kind {
+        "overlay" => std::fs::write(folder.join("main.rules"), OWN).unwrap(),
+        "many" => std::fs::write(folder.join("main.rules"), many()).unwrap(),
+        _ => {
+            for (name, text) in shipped::FILES {
+                let path = folder.join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+        }
     }
-    line(limits, "completion just after an edit", &mut choices);
-    line(limits, "hover", &mut hovers);
-    line(limits, "findings after an edit", &mut findings);
 }
 
 fn timed(work: impl FnOnce()) -> Duration {
@@ -117,22 +104,82 @@ fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-fn line(limits: &mut Limits, what: &str, spans: &mut [Duration]) {
+fn line(limits: &mut Limits, what: &str, spans: &mut [Duration], limit: f64) {
     spans.sort_unstable();
     for (name, rank) in [("fastest", 0), ("p50", spans.len() / 2), ("p95", spans.len() * 19 / 20)] {
         let span = spans.get(rank).copied().unwrap();
-        limits.at_most(&format!("{what}, {name}, ms"), span.as_secs_f64() * 1e3, LIMIT_MS);
+        limits.at_most(&format!("{what}, {name}, ms"), span.as_secs_f64() * 1e3, limit);
     }
 }
 
-/// The editor's end of the two pipes.
+/// The editor's end of the two pipes, and the server at the other.
 struct Editor {
     writer: PipeWriter,
     reader: BufReader<PipeReader>,
+    server: JoinHandle<io::Result<lsp::End>>,
     next: i64,
 }
 
 impl Editor {
+    fn new(folder: &Path) -> Self {
+        let (server_reads, writer) = pipe().unwrap();
+        let (reader, mut server_writes) = pipe().unwrap();
+        let cache = folder.to_owned();
+        let server = thread::spawn(move || {
+            lsp::serve(BufReader::new(server_reads), &mut server_writes, &NoSettings, &cache)
+        });
+        let mut editor = Self { writer, reader: BufReader::new(reader), server, next: 0 };
+        editor.ask("initialize", &json!({ "processId": null, "rootUri": null, "capabilities": {} }));
+        editor.tell("initialized", &json!({}));
+        editor
+    }
+
+    fn end(mut self) {
+        self.ask("shutdown", &Value::Null);
+        self.tell("exit", &Value::Null);
+        assert_eq!(self.server.join().unwrap().unwrap(), lsp::End::Orderly);
+    }
+
+    /// Types a letter into a rule's condition, and takes it out again, over and over. Gives the waits for
+    /// completions, hovers and findings.
+    fn edit(&mut self, path: &Path, text: &str, at: &str, rounds: usize) -> [Vec<Duration>; 3] {
+        let uri = format!("file://{}", path.display());
+        let opened = json!({ "uri": uri, "languageId": "pointsman", "version": 1, "text": text });
+        self.tell("textDocument/didOpen", &json!({ "textDocument": opened }));
+        self.findings(1);
+
+        let rule = text.find(at).unwrap();
+        let behind =
+            |from: usize, what: &str| from + text.get(from..).unwrap().find(what).unwrap() + what.len();
+        let place = |byte: usize| {
+            let before = text.get(..byte).unwrap();
+            let character = before.rsplit('\n').next().unwrap().encode_utf16().count();
+            json!({ "line": before.matches('\n').count(), "character": character })
+        };
+        let quote = behind(behind(rule, "has "), "\"");
+        let named = json!({ "textDocument": { "uri": uri }, "position": place(behind(rule, "-> ") + 1) });
+        let inside = place(quote);
+        let (mut findings, mut choices, mut hovers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut version = 1;
+        for round in 0..rounds {
+            let word: &str = if round.is_multiple_of(2) { "q" } else { "" };
+            let end = if word.is_empty() { place(quote + 1) } else { inside.clone() };
+            version += 1;
+            let change = json!({
+                "textDocument": { "uri": uri, "version": version },
+                "contentChanges": [{ "range": { "start": inside, "end": end }, "text": word }],
+            });
+            let start = Instant::now();
+            self.tell("textDocument/didChange", &change);
+            choices.push(timed(|| drop(self.ask("textDocument/completion", &named))));
+            let asked = start.elapsed();
+            self.findings(version);
+            findings.push(start.elapsed().saturating_sub(asked));
+            hovers.push(timed(|| assert!(self.ask("textDocument/hover", &named).is_object())));
+        }
+        [choices, hovers, findings]
+    }
+
     fn send(&mut self, message: &Value) {
         let body = message.to_string();
         write!(self.writer, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();

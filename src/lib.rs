@@ -8,6 +8,8 @@ pub mod classify;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod config;
+#[cfg(feature = "cli")]
+mod escape;
 pub mod host;
 pub mod lang;
 #[cfg(feature = "lsp")]

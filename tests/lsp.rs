@@ -1,7 +1,9 @@
 //! `pointsman lsp` over stdio, as an editor talks to it.
 
+mod edits;
+
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead, BufReader, Write as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::{self, Receiver},
@@ -24,29 +26,32 @@ struct Editor {
     told: Vec<Value>,
 }
 
+/// The next message of a server; nothing when it has ended.
+fn read(output: &mut impl BufRead) -> Option<Value> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if output.read_line(&mut line).unwrap_or(0) == 0 {
+            return None;
+        }
+        match line.trim().strip_prefix("Content-Length: ") {
+            Some(count) => length = count.parse().unwrap(),
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    output.read_exact(&mut body).unwrap();
+    Some(serde_json::from_slice(&body).unwrap())
+}
+
 fn listen(output: ChildStdout) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new()
         .spawn(move || {
             let mut output = BufReader::new(output);
-            loop {
-                let mut length = 0;
-                loop {
-                    let mut line = String::new();
-                    if output.read_line(&mut line).unwrap_or(0) == 0 {
-                        return;
-                    }
-                    match line.trim().strip_prefix("Content-Length: ") {
-                        Some(count) => length = count.parse().unwrap(),
-                        None => break,
-                    }
-                }
-                let mut body = vec![0; length];
-                output.read_exact(&mut body).unwrap();
-                if sender.send(serde_json::from_slice(&body).unwrap()).is_err() {
-                    return;
-                }
-            }
+            while let Some(message) = read(&mut output)
+                && sender.send(message).is_ok()
+            {}
         })
         .unwrap();
     receiver
@@ -574,6 +579,27 @@ fn the_root_is_found_upward_and_only_when_it_uses_the_file() {
     editor.open("deep/er/alone.rules", text);
     let alone = editor.findings("deep/er/alone.rules", 1);
     assert!(alone.iter().any(|(code, line, ..)| code == "P0203" && *line == 1), "{alone:?}");
+}
+
+#[test]
+fn no_text_of_the_rules_turns_a_line_around_or_controls_a_terminal() {
+    let mut editor = Editor::with(&[]);
+    let text = "language 1\nuse default\n\n## Doc \u{202e}evil\u{9b}1m.\nbucket odd { transient }\n\
+                on odd { surface }\n\n## Why \u{202e}not\u{9d}0;x.\n\
+                rule r -> odd when text has \"a \u{202e}b\u{9b}\"\n\
+                \texample message \"\u{202e}nothing\u{85}\"\n";
+    editor.open("own.rules", text);
+    let found = editor.wait(|message| message["method"] == "textDocument/publishDiagnostics");
+    let hover = editor.at("textDocument/hover", "own.rules", text, "r -> odd", 0);
+    let choices = editor.at("textDocument/completion", "own.rules", text, "odd when", 0);
+    for answer in [&found["params"]["diagnostics"], &hover["contents"], &choices] {
+        let shown = answer.to_string();
+        assert!(shown.contains("\\\\u{202e}"), "{shown}");
+        let hazard = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
+        assert!(!shown.contains(hazard), "{shown:?}");
+    }
+    let value = hover["contents"]["value"].as_str().unwrap();
+    assert!(value.lines().count() > 5, "{value}");
 }
 
 /// Where shipped files go: below the user's own folder for such things, and nowhere else.

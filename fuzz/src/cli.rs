@@ -3,7 +3,7 @@
 
 #[path = "../../src/cli/answer.rs"]
 mod answer;
-#[path = "../../src/cli/escape.rs"]
+#[path = "../../src/escape.rs"]
 mod escape;
 #[path = "../../src/cli/jsonl.rs"]
 mod jsonl;

@@ -7,7 +7,6 @@ mod answer;
 mod args;
 mod atomic;
 mod corpus;
-mod escape;
 mod failure;
 mod flags;
 mod input;
@@ -42,5 +41,7 @@ mod simulate;
 mod snapshot;
 mod status;
 mod test;
+
+use crate::escape;
 
 pub use args::{Args, main};

@@ -117,9 +117,15 @@ impl Sources {
 
     /// Adds a file with all that is known of it, and gives its id.
     pub fn push(&mut self, source: Source) -> SourceId {
-        let id = SourceId(u32::try_from(self.0.len()).unwrap_or(u32::MAX));
+        let id = self.next_id();
         self.0.push(Held { source, marks: Arc::default() });
         id
+    }
+
+    /// The id of the file that is added next.
+    #[must_use]
+    pub fn next_id(&self) -> SourceId {
+        SourceId(u32::try_from(self.0.len()).unwrap_or(u32::MAX))
     }
 
     /// Gives every file but the shipped ones another name, made of its name.

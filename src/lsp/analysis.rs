@@ -2,7 +2,6 @@
 //! every name in it.
 
 use std::{
-    collections::HashMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,9 +12,10 @@ use super::{
 };
 use crate::{
     lang::{
+        ast::File,
         diagnostic::Diagnostics,
         load::{
-            self,
+            self, Trees,
             files::{Files, Folder, ReadError},
         },
         shipped,
@@ -42,53 +42,63 @@ pub struct Analysis {
     paths: Vec<Option<PathBuf>>,
 }
 
-/// Names of texts that were looked at before, by the text.
-pub type Seen = HashMap<Arc<str>, Arc<Vec<Symbol>>>;
+/// What one look at a rule set leaves for the next one.
+#[derive(Debug, Default)]
+pub struct Kept {
+    trees: Trees,
+    /// The names in each tree, in the order of the files.
+    names: Vec<(Arc<File>, Arc<Vec<Symbol>>)>,
+    /// The last rules without errors.
+    table: Option<Arc<Table>>,
+}
+
+impl Kept {
+    /// The names in each file of the last load.
+    fn names(&mut self) -> Vec<Arc<Vec<Symbol>>> {
+        let mut before = std::mem::take(&mut self.names).into_iter();
+        let trees = self.trees.iter().map(|tree| {
+            let known = before.next().filter(|(of, _)| Arc::ptr_eq(of, tree));
+            known.unwrap_or_else(|| (tree.clone(), Arc::new(symbols::of(tree))))
+        });
+        self.names = trees.collect();
+        self.names.iter().map(|(_, names)| names.clone()).collect()
+    }
+}
 
 /// Loads and checks the rule set of a root file.
 pub fn analyse(
     root: &Path,
     documents: &Documents,
     settings: &dyn SettingSource,
-    seen: &mut Seen,
-    last: Option<Arc<Table>>,
+    kept: &mut Kept,
 ) -> Analysis {
     let folder = root.parent().map(Path::to_owned).unwrap_or_default();
     let files = Overlay { documents, root, folder: &folder };
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let (sources, diagnostics, table) = match load::load(&files, &name) {
+    let mut load = || load::again(&files, &name, &mut kept.trees);
+    let (sources, diagnostics) = match load() {
         Ok((rules, warnings)) => {
             let sources = rules.sources.clone();
             // A value of the environment that does not fit is not the file's fault.
-            let table =
-                Table::compile(rules.clone(), settings).or_else(|_| Table::compile(rules, &NoSettings));
-            match table {
-                Ok(table) => {
-                    if let Some(last) = &last {
+            let plain = |_| load().ok().and_then(|(rules, _)| Table::compile(rules, &NoSettings).ok());
+            match Table::compile(rules, settings).map_or_else(plain, Some) {
+                Some(mut table) => {
+                    if let Some(last) = &kept.table {
                         table.take_over(last);
                     }
-                    (sources, verify::warnings(&table, warnings), Some(Arc::new(table)))
+                    let found = verify::warnings(&table, warnings);
+                    let table = kept.table.insert(Arc::new(table));
+                    (table.ruleset().sources.clone(), found)
                 }
-                Err(_) => (sources, warnings, last),
+                None => (sources, warnings),
             }
         }
-        Err(failed) => (failed.sources, failed.diagnostics, last),
+        Err(failed) => (failed.sources, failed.diagnostics),
     };
-    let mut fresh = Seen::new();
-    let mut names = |source: &Source| {
-        let known = seen.get(&source.text).cloned();
-        let symbols = known.unwrap_or_else(|| Arc::new(symbols::of(&source.text)));
-        fresh.insert(source.text.clone(), symbols.clone());
-        symbols
-    };
-    let symbols = sources.iter().map(|(_, source)| names(source)).collect();
-    // Enough for every file of a few rule sets, and an end to what typing leaves behind.
-    if seen.len() > 200 {
-        seen.clear();
-    }
-    seen.extend(fresh);
+    let symbols = kept.names();
     let path = |source: &Source| source.shipped.is_none().then(|| real(&folder.join(&*source.name)));
     let paths = sources.iter().map(|(_, source)| path(source)).collect();
+    let table = kept.table.clone();
     Analysis { folder: folder.clone(), sources, symbols, diagnostics, table, paths }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lsp_types::{
-    CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, MarkupContent, MarkupKind,
+    CompletionItem, CompletionItemKind, CompletionTextEdit, Documentation, MarkupContent, MarkupKind, Range,
     TextEdit,
 };
 
@@ -12,6 +12,7 @@ use super::{
     position,
     symbols::{Kind, Role},
 };
+use crate::escape::{Shown, shown_lines};
 use crate::lang::{
     diagnostic::{Severity, codes},
     load::files::{Files as _, Folder},
@@ -30,7 +31,8 @@ const IN_BLOCKS: &[&str] = &["rule", "observe", "group", "provider", "example", 
 #[must_use]
 pub fn complete(analysis: &Analysis, text: &str, at: usize) -> (Vec<CompletionItem>, bool) {
     let Some(next) = next(text, at) else { return (Vec::new(), true) };
-    let mut list = List { analysis, text, next: &next, items: Vec::new() };
+    let range = position::range(text, next.range.clone());
+    let mut list = List { analysis, range, next: &next, items: Vec::new() };
     if next.in_string {
         list.strings();
     } else {
@@ -44,22 +46,26 @@ pub fn complete(analysis: &Analysis, text: &str, at: usize) -> (Vec<CompletionIt
 
 struct List<'a> {
     analysis: &'a Analysis,
-    text: &'a str,
+    /// What is put in stands for this.
+    range: Range,
     next: &'a Next,
     items: Vec<CompletionItem>,
 }
 
 impl List<'_> {
     fn push(&mut self, label: &str, kind: CompletionItemKind, detail: Option<String>, doc: Option<String>) {
-        let range = position::range(self.text, self.next.range.clone());
         let doc = doc
-            .map(|value| Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value }));
+            .map(|doc| MarkupContent { kind: MarkupKind::Markdown, value: shown_lines(&doc) })
+            .map(Documentation::MarkupContent);
         self.items.push(CompletionItem {
             label: label.to_owned(),
             kind: Some(kind),
             detail,
             documentation: doc,
-            text_edit: Some(CompletionTextEdit::Edit(TextEdit { range, new_text: label.to_owned() })),
+            text_edit: Some(CompletionTextEdit::Edit(TextEdit {
+                range: self.range,
+                new_text: label.to_owned(),
+            })),
             ..CompletionItem::default()
         });
     }
@@ -114,8 +120,11 @@ impl List<'_> {
                 Some(block) => symbol.name.strip_prefix(block).and_then(|rest| rest.strip_prefix('.')),
                 None => Some(symbol.name.as_str()),
             };
-            let file =
-                self.analysis.sources.get(source).map_or_else(String::new, |file| file.name.to_string());
+            let file = self
+                .analysis
+                .sources
+                .get(source)
+                .map_or_else(String::new, |file| Shown(&file.name).to_string());
             if let Some(name) = name {
                 names.entry(name).or_insert_with(|| (file, symbol.doc.clone()));
             }
@@ -140,7 +149,7 @@ impl List<'_> {
         let mut paths = Folder::new(&self.analysis.folder).list();
         paths.retain(|path| path != "main.rules");
         for path in paths {
-            self.push(&path, CompletionItemKind::FILE, None, None);
+            self.push(&Shown(&path).to_string(), CompletionItemKind::FILE, None, None);
         }
     }
 }

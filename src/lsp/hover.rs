@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     classify::explain,
+    escape::shown_lines,
     lang::{
         diagnostic::codes,
         policy::{Growth, Reaction},
@@ -25,13 +26,16 @@ const LONGEST: usize = 1_200;
 /// What is to say of a name, as Markdown.
 #[must_use]
 pub fn hover(analysis: &Analysis, source: SourceId, symbol: &Symbol) -> Option<String> {
-    match symbol.kind {
-        Kind::Code => return codes::find(&symbol.name).map(codes::page),
-        Kind::Set | Kind::File => return file(analysis, source, symbol),
-        _ => {}
-    }
-    let in_force = analysis.table.as_ref().and_then(|table| Page::new(table).of(symbol.kind, &symbol.name));
-    in_force.or_else(|| declared(analysis, symbol))
+    let page = match symbol.kind {
+        Kind::Code => codes::find(&symbol.name).map(codes::page),
+        Kind::Set | Kind::File => file(analysis, source, symbol),
+        _ => {
+            let table = analysis.table.as_ref();
+            let in_force = table.and_then(|table| Page::new(table).of(symbol.kind, &symbol.name));
+            in_force.or_else(|| declared(analysis, symbol))
+        }
+    };
+    page.map(|page| shown_lines(&page.replace("\r\n", "\n").replace('\t', "    ")))
 }
 
 /// What can be said without rules in force: the declaration.

@@ -1,6 +1,8 @@
 //! Positions as the protocol counts them: lines from 0, and UTF-16 units within a line.
 
-use lsp_types::{Position, Range};
+use std::ops::Range;
+
+use lsp_types::Position;
 
 /// Byte offset of a position. A position beyond its line's end is the end; one inside a character
 /// is before it; one beyond the last line is the end of the text.
@@ -21,26 +23,52 @@ pub fn offset(text: &str, position: Position) -> usize {
 /// Position of a byte offset.
 #[must_use]
 pub fn position(text: &str, offset: usize) -> Position {
-    let before = text.get(..floor(text, offset)).unwrap_or(text);
-    let bytes = before.as_bytes();
-    let mut line = 0;
-    let mut start = 0;
-    for (at, byte) in bytes.iter().enumerate() {
-        // `\r\n` is one line break, at its `\n`; the end of the text may cut it.
-        let alone = *byte == b'\r' && text.as_bytes().get(at + 1) != Some(&b'\n');
-        if *byte == b'\n' || alone {
-            line += 1;
-            start = at + 1;
-        }
-    }
-    let character = before.get(start..).unwrap_or("").chars().map(width).sum();
-    Position { line, character }
+    Lines::new(text).position(offset)
 }
 
 /// Range of a byte range.
 #[must_use]
-pub fn range(text: &str, bytes: std::ops::Range<usize>) -> Range {
-    Range { start: position(text, bytes.start), end: position(text, bytes.end.max(bytes.start)) }
+pub fn range(text: &str, bytes: Range<usize>) -> lsp_types::Range {
+    Lines::new(text).range(bytes)
+}
+
+/// A text of which many positions are wanted.
+pub struct Lines<'a> {
+    text: &'a str,
+    /// The byte at which each line begins.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    /// Finds the lines.
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
+        Self { text, starts: std::iter::once(0).chain(breaks(text).map(|at| at + 1)).collect() }
+    }
+
+    /// Position of a byte offset.
+    #[must_use]
+    pub fn position(&self, offset: usize) -> Position {
+        let end = floor(self.text, offset);
+        let line = self.starts.partition_point(|start| *start <= end).saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or(0);
+        let character = self.text.get(start..end).unwrap_or("").chars().map(width).sum();
+        Position { line: u32::try_from(line).unwrap_or(u32::MAX), character }
+    }
+
+    /// Range of a byte range.
+    #[must_use]
+    pub fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
+        let start = self.position(bytes.start);
+        lsp_types::Range { start, end: self.position(bytes.end.max(bytes.start)) }
+    }
+}
+
+/// Where lines end. `\r\n` is one line break, at its `\n`.
+fn breaks(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    memchr::memchr2_iter(b'\n', b'\r', bytes)
+        .filter(|at| bytes.get(*at) == Some(&b'\n') || bytes.get(at + 1) != Some(&b'\n'))
 }
 
 /// The nearest character boundary at or before an offset.
@@ -53,15 +81,10 @@ fn width(c: char) -> u32 {
 }
 
 fn line_start(text: &str, line: u32) -> Option<usize> {
-    if line == 0 {
-        return Some(0);
+    match line.checked_sub(1) {
+        Some(before) => breaks(text).nth(before as usize).map(|at| at + 1),
+        None => Some(0),
     }
-    let bytes = text.as_bytes();
-    let breaks = bytes
-        .iter()
-        .enumerate()
-        .filter(|(at, byte)| **byte == b'\n' || (**byte == b'\r' && bytes.get(at + 1) != Some(&b'\n')));
-    breaks.map(|(at, _)| at + 1).nth(line as usize - 1)
 }
 
 #[cfg(test)]

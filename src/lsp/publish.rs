@@ -1,16 +1,19 @@
 //! Findings as the editor shows them.
 
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use lsp_types::{
     DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Location, NumberOrString,
     PublishDiagnosticsParams, Uri,
 };
 
-use super::{analysis::Analysis, documents::Documents, links::Links, position, symbols::Kind};
-use crate::lang::{
-    diagnostic::{Diagnostic, Severity, codes::lints},
-    source::{SourceId, Span},
+use super::{analysis::Analysis, documents::Documents, links::Links, position::Lines, symbols::Kind};
+use crate::{
+    escape::shown_lines,
+    lang::{
+        diagnostic::{Diagnostic, Severity, codes::lints},
+        source::{SourceId, Span},
+    },
 };
 
 /// The findings of a rule set, for each of its own files; those without any are named too, so that
@@ -21,7 +24,8 @@ pub fn findings(
     documents: &Documents,
     links: &Links,
 ) -> BTreeMap<String, PublishDiagnosticsParams> {
-    let page = Page { analysis, documents, links };
+    let lines = analysis.sources.iter().map(|_| OnceCell::new()).collect();
+    let page = Page { analysis, documents, links, lines };
     let mut out = BTreeMap::new();
     for (source, path) in analysis.own().filter(|(_, path)| !documents.is_lost(path)) {
         let Some(uri) = links.uri(analysis, documents, source) else { continue };
@@ -37,9 +41,11 @@ struct Page<'a> {
     analysis: &'a Analysis,
     documents: &'a Documents,
     links: &'a Links,
+    /// The lines of each file, once they are asked for.
+    lines: Vec<OnceCell<Lines<'a>>>,
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
     /// The file in which a finding is shown: its own, or for one in a shipped file (or in none) the root.
     fn shown_in(&self, found: &Diagnostic) -> SourceId {
         let at = found.span().source;
@@ -65,7 +71,7 @@ impl Page<'_> {
             message = format!("{message}\nhelp: {help}");
         }
         let related = places.iter().chain(&found.related).filter_map(|(span, text)| {
-            let message = if text.is_empty() { "here".to_owned() } else { text.clone() };
+            let message = if text.is_empty() { "here".to_owned() } else { shown_lines(text) };
             Some(DiagnosticRelatedInformation { location: self.location(*span)?, message })
         });
         lsp_types::Diagnostic {
@@ -76,7 +82,7 @@ impl Page<'_> {
             }),
             code: Some(NumberOrString::String(found.code.id.to_owned())),
             source: Some("pointsman".to_owned()),
-            message,
+            message: shown_lines(&message),
             related_information: Some(related.collect::<Vec<_>>()).filter(|all| !all.is_empty()),
             tags: (found.code == lints::UNUSED).then(|| vec![DiagnosticTag::UNNECESSARY]),
             ..lsp_types::Diagnostic::default()
@@ -85,23 +91,23 @@ impl Page<'_> {
 
     fn use_of_shipped(&self, root: SourceId) -> lsp_types::Range {
         let names = self.analysis.symbols.get(root.0 as usize).map(|all| all.as_slice()).unwrap_or_default();
-        let text = self.analysis.sources.get(root).map_or("", |source| &source.text);
         let range = names.iter().find(|name| name.kind == Kind::Set).map_or(0..0, |name| name.range.clone());
-        position::range(text, range)
+        self.lines(root).map_or_else(Default::default, |lines| lines.range(range))
     }
 
     fn range(&self, span: Span) -> lsp_types::Range {
-        let text = self.analysis.sources.get(span.source).map_or("", |source| &source.text);
-        position::range(text, span.start as usize..span.end as usize)
+        let range = span.start as usize..span.end as usize;
+        self.lines(span.source).map_or_else(Default::default, |lines| lines.range(range))
+    }
+
+    fn lines(&self, source: SourceId) -> Option<&Lines<'a>> {
+        let (text, lines) = (&self.analysis.sources.get(source)?.text, self.lines.get(source.0 as usize)?);
+        Some(lines.get_or_init(|| Lines::new(text)))
     }
 
     fn location(&self, span: Span) -> Option<Location> {
-        self.links.location(
-            self.analysis,
-            self.documents,
-            span.source,
-            span.start as usize..span.end as usize,
-        )
+        let uri = self.links.uri(self.analysis, self.documents, span.source)?;
+        Some(Location { uri, range: self.range(span) })
     }
 }
 

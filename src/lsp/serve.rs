@@ -23,9 +23,10 @@ use crate::table::SettingSource;
 /// Messages that may wait; beyond, the client's pipe fills up.
 const WAITING: usize = 256;
 
-/// How long the client must be quiet before diagnostics are made: at least and at most; between, as
-/// long as the last time took.
+/// How long the client must be quiet before diagnostics are made: as long as the last time took, but no
+/// longer than this; or next to nothing, where they are made faster than anybody types.
 const QUIET: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(300));
+const FAST: Duration = Duration::from_millis(50);
 
 /// After this time, and as often as they take, diagnostics are made although edits go on.
 const OVERDUE: Duration = Duration::from_millis(400);
@@ -73,7 +74,8 @@ pub fn serve(
         let message = if overdue {
             None
         } else {
-            match queue.next(dirty.map(|_| took.clamp(QUIET.0, QUIET.1))) {
+            let quiet = if took < FAST { QUIET.0 } else { took.min(QUIET.1) };
+            match queue.next(dirty.map(|_| quiet)) {
                 Ok(message) => Some(message),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return Ok(session.end()),

@@ -31,7 +31,7 @@ use super::{
     wire::{self, Incoming, Refusal, code},
     workspace::Workspace,
 };
-use crate::{lang::source::SourceId, table::SettingSource};
+use crate::{escape::shown_lines, lang::source::SourceId, table::SettingSource};
 
 /// What the loop does after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl<'a> Session<'a> {
                 let done = guarded(|| self.notification(&method, params));
                 let (after, complaint) = done.unwrap_or((After::Nothing, None));
                 if let Some(message) = complaint {
-                    let message = format!("`{method}` was not taken: {message}");
+                    let message = shown_lines(&format!("`{method}` was not taken: {message}"));
                     let params = LogMessageParams { typ: MessageType::WARNING, message };
                     wire::notify(self.output, "window/logMessage", &params)?;
                 }

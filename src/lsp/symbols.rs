@@ -6,7 +6,7 @@ mod walk;
 
 use std::ops::Range;
 
-use crate::lang::{diagnostic::Diagnostics, parser, source::SourceId};
+use crate::lang::ast::File;
 
 /// What a name names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,11 +65,10 @@ pub struct Symbol {
     pub head: Range<usize>,
 }
 
-/// All names of a text, in order of place.
+/// All names of a file, in order of place.
 #[must_use]
-pub fn of(text: &str) -> Vec<Symbol> {
-    let file = parser::parse(SourceId::default(), text, &mut Diagnostics::default());
-    let mut symbols = walk::file(&file);
+pub fn of(file: &File) -> Vec<Symbol> {
+    let mut symbols = walk::file(file);
     symbols.sort_by_key(|symbol| (symbol.range.start, symbol.range.end));
     symbols
 }
@@ -84,6 +83,11 @@ pub fn at(symbols: &[Symbol], offset: usize) -> Option<&Symbol> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::{diagnostic::Diagnostics, parser, source::SourceId};
+
+    fn of(text: &str) -> Vec<Symbol> {
+        super::of(&parser::parse(SourceId::default(), text, &mut Diagnostics::default()))
+    }
 
     #[test]
     fn declarations_and_uses_are_found() {

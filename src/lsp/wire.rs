@@ -7,6 +7,8 @@ use std::io::{self, BufRead, Read, Write};
 
 use serde_json::{Value, json};
 
+use crate::escape::harmless_json;
+
 /// Largest message, in bytes. A larger one is passed over.
 const LARGEST: u64 = 64 << 20;
 
@@ -176,6 +178,7 @@ pub fn notify(output: &mut dyn Write, method: &str, params: &impl serde::Seriali
 
 fn write(output: &mut dyn Write, body: &Value) -> io::Result<()> {
     let body = body.to_string();
+    let body = harmless_json(&body);
     write!(output, "Content-Length: {}\r\n\r\n{body}", body.len())?;
     output.flush()
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    analysis::{Analysis, Seen, analyse},
+    analysis::{Analysis, Kept, analyse},
     documents::Documents,
 };
 use crate::table::SettingSource;
@@ -26,25 +26,19 @@ pub struct Workspace<'a> {
     /// The folders that the editor has open; a file in one of them is looked after no further up.
     folders: Vec<PathBuf>,
     sets: BTreeMap<PathBuf, Set>,
-    seen: Seen,
 }
 
 struct Set {
     analysis: Arc<Analysis>,
     fresh: bool,
+    kept: Kept,
 }
 
 impl<'a> Workspace<'a> {
     /// No documents yet.
     #[must_use]
     pub fn new(settings: &'a dyn SettingSource) -> Self {
-        Self {
-            documents: Documents::default(),
-            settings,
-            folders: Vec::new(),
-            sets: BTreeMap::new(),
-            seen: Seen::new(),
-        }
+        Self { documents: Documents::default(), settings, folders: Vec::new(), sets: BTreeMap::new() }
     }
 
     /// Sets the editor's folders.
@@ -113,13 +107,14 @@ impl<'a> Workspace<'a> {
     }
 
     fn set(&mut self, root: &Path) -> Arc<Analysis> {
-        let known = self.sets.get(root);
-        if let Some(set) = known.filter(|set| set.fresh) {
-            return set.analysis.clone();
-        }
-        let last = known.and_then(|set| set.analysis.table.clone());
-        let analysis = Arc::new(analyse(root, &self.documents, self.settings, &mut self.seen, last));
-        self.sets.insert(root.to_owned(), Set { analysis: analysis.clone(), fresh: true });
+        let mut kept = match self.sets.get_mut(root) {
+            Some(set) if set.fresh => return set.analysis.clone(),
+            // Taken out while it is worked on: a panic in between leaves nothing half done behind.
+            Some(set) => std::mem::take(&mut set.kept),
+            None => Kept::default(),
+        };
+        let analysis = Arc::new(analyse(root, &self.documents, self.settings, &mut kept));
+        self.sets.insert(root.to_owned(), Set { analysis: analysis.clone(), fresh: true, kept });
         analysis
     }
 

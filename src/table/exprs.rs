@@ -49,7 +49,7 @@ impl Expr {
 /// All expressions of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Exprs {
-    all: Vec<Expr>,
+    all: Vec<Arc<Expr>>,
     ids: HashMap<(String, bool), ExprId>,
 }
 
@@ -64,7 +64,8 @@ impl Exprs {
             .parse()
             .map_err(|error| TableError::Regex { pattern: regex.pattern.clone(), message: error.message })?;
         let id = ExprId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(Expr { pattern: parsed, case_sensitive: regex.case_sensitive, built: OnceLock::new() });
+        let case_sensitive = regex.case_sensitive;
+        self.all.push(Arc::new(Expr { pattern: parsed, case_sensitive, built: OnceLock::new() }));
         self.ids.insert(key, id);
         Ok(id)
     }
@@ -75,16 +76,16 @@ impl Exprs {
     }
 
     pub(crate) fn get(&self, id: ExprId) -> Option<&Expr> {
-        self.all.get(id.0 as usize)
+        self.all.get(id.0 as usize).map(Arc::as_ref)
     }
 
-    /// Takes over what another table has built of the same expressions.
-    pub(super) fn take_over(&self, other: &Self) {
+    /// Takes over the expressions of another table that are the same, built or not, with the memory that
+    /// they search in.
+    pub(super) fn take_over(&mut self, other: &Self) {
         for (key, id) in &self.ids {
-            let built = other.ids.get(key).and_then(|id| other.get(*id)).and_then(|expr| expr.built.get());
-            if let (Some(built), Some(expr)) = (built, self.get(*id)) {
-                // Built already: then it is the same.
-                let _ = expr.built.set(built.clone());
+            let known = other.ids.get(key).and_then(|id| other.all.get(id.0 as usize));
+            if let (Some(known), Some(own)) = (known, self.all.get_mut(id.0 as usize)) {
+                own.clone_from(known);
             }
         }
     }

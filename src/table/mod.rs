@@ -60,7 +60,7 @@ impl Table {
 
     /// Takes over the regular expressions that another table has built and that this one has too:
     /// building them is most of the work of checking rules again after a small change.
-    pub fn take_over(&self, other: &Self) {
+    pub fn take_over(&mut self, other: &Self) {
         self.matcher.exprs.take_over(&other.matcher.exprs);
     }
 

@@ -1,6 +1,7 @@
 //! What needs rules and matching together: examples and tests through the whole list, warnings with
 //! proofs and witnesses, coverage.
 
+mod claim;
 mod cover;
 pub mod coverage;
 pub mod diff;
@@ -17,7 +18,6 @@ use crate::{
     lang::{
         check,
         diagnostic::{Diagnostics, codes::lints},
-        tree::Ruleset,
     },
     table::Table,
 };
@@ -35,14 +35,14 @@ pub fn run(table: &Table) -> Report {
 /// rule wins, rules that an earlier one covers, and `allow`s that nothing needed. In order of place.
 #[must_use]
 pub fn warnings(table: &Table, found: Diagnostics) -> Diagnostics {
-    let mut rules: Ruleset = table.ruleset().clone();
+    let mut allows = table.ruleset().allows.clone();
     let mut out = Diagnostics::default();
-    out.extend(shadow::covered(&rules));
+    out.extend(shadow::covered(table.ruleset()));
     out.extend(
         examples::run(table).failures.into_iter().filter(|failure| failure.code == lints::EXAMPLE_LOST),
     );
-    check::suppress(&mut rules, &mut out);
-    let unused = check::unused_allows(&rules);
+    check::suppress(&mut allows, &mut out);
+    let unused = check::unused_allows(&allows);
     out.extend(found);
     out.extend(unused);
     out.sort();

@@ -1,9 +1,12 @@
 //! Rules that an earlier rule provably covers.
 
-use super::cover::{Prover, prepared};
+use super::{
+    claim::{Claim, Claims},
+    cover::Prover,
+};
 use crate::lang::{
     diagnostic::{Diagnostic, codes::lints},
-    tree::{Cond, Rule, Ruleset},
+    tree::{Rule, Ruleset},
 };
 
 /// Most steps of all proofs together: beyond it the rest goes unproven, never wrongly reported.
@@ -11,16 +14,18 @@ const MAX_STEPS: usize = 10_000_000;
 
 /// One warning for each rule that can never decide because an earlier one takes all of its errors.
 pub(super) fn covered(set: &Ruleset) -> Vec<Diagnostic> {
-    let whole: Vec<Cond> = set.rules.iter().map(|rule| conjunction(set, rule)).collect();
-    let prover = Prover::new(set, MAX_STEPS);
+    let mut claims = Claims::new(set);
+    let whole: Vec<Claim> = set.rules.iter().map(|rule| conjunction(set, rule, &mut claims)).collect();
+    let prover = Prover::new(set, &mut claims, MAX_STEPS);
     let mut out = Vec::new();
     for (j, (later, needs)) in set.rules.iter().zip(&whole).enumerate() {
         if prover.is_spent() {
             break;
         }
         let earlier = set.rules.iter().zip(&whole).take(j).filter(|(rule, _)| !rule.observe && !closes(rule));
+        let outline = prover.outline(needs);
         for (rule, holds) in earlier {
-            if prover.implies(needs, holds) {
+            if prover.may_imply(outline, holds) && prover.implies(needs, holds) {
                 out.push(
                     Diagnostic::new(
                         lints::COVERED_RULE,
@@ -44,8 +49,10 @@ pub(super) fn covered(set: &Ruleset) -> Vec<Diagnostic> {
 /// Whether the first rule provably covers a later one.
 pub(super) fn first_covers(set: &Ruleset) -> bool {
     let Some((first, rest)) = set.rules.split_first() else { return false };
-    let (prover, holds) = (Prover::new(set, MAX_STEPS), conjunction(set, first));
-    rest.iter().any(|later| prover.implies(&conjunction(set, later), &holds))
+    let mut claims = Claims::new(set);
+    let prover = Prover::new(set, &mut claims, MAX_STEPS);
+    let holds = conjunction(set, first, &mut claims);
+    rest.iter().any(|later| prover.implies(&conjunction(set, later, &mut claims), &holds))
 }
 
 /// An `otherwise` outside of blocks covers whatever follows, and has its own report.
@@ -54,12 +61,12 @@ fn closes(rule: &Rule) -> bool {
 }
 
 /// The rule's condition and those of all blocks around it.
-fn conjunction(set: &Ruleset, rule: &Rule) -> Cond {
-    let mut parts = vec![rule.when.clone()];
+fn conjunction(set: &Ruleset, rule: &Rule, claims: &mut Claims<'_>) -> Claim {
+    let mut parts = vec![claims.of(&rule.when)];
     let mut at = rule.block;
     while let Some(block) = at.and_then(|id| set.blocks.get(id.index())) {
-        parts.push(block.guard.clone());
+        parts.push(claims.of(&block.guard));
         at = block.parent;
     }
-    prepared(set, &Cond::All(parts))
+    Claim::All(parts)
 }

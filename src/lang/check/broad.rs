@@ -21,8 +21,15 @@ const COMMON: &str = include_str!("../../../rules/lint/common_words.txt");
 const WORDS: usize = 1_000;
 
 pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
-    let mut look =
-        Look { set, examples: examples(set), witnesses: HashMap::new(), told: HashSet::new(), out };
+    let examples = examples(set);
+    let mut look = Look {
+        set,
+        examples: &examples,
+        words: by_word(&examples),
+        witnesses: HashMap::new(),
+        told: HashSet::new(),
+        out,
+    };
     for rule in &set.rules {
         // Beside a status or a code even a common word tells something.
         let beside = is_guarded(set, rule.block);
@@ -45,9 +52,10 @@ fn is_guarded(set: &Ruleset, block: Option<BlockId>) -> bool {
 
 struct Look<'a> {
     set: &'a Ruleset,
-    /// Of each example: its bucket, its place, and its message as phrases are compared.
-    examples: Vec<(BucketId, Span, String)>,
-    /// By word: the first example of each bucket that it stands in.
+    examples: &'a [Example],
+    /// By word of plain letters and digits: the first example of each bucket that it stands in.
+    words: HashMap<&'a str, Vec<(BucketId, Span)>>,
+    /// The same of other words, for which all examples were looked through.
     witnesses: HashMap<String, Vec<(BucketId, Span)>>,
     /// A list may be asked by several rules.
     told: HashSet<Span>,
@@ -114,11 +122,14 @@ impl Look<'_> {
     /// Examples of two other buckets that hold the word, the first of them.
     fn witness(&mut self, rule: &Rule, word: &str) -> Option<(String, Span)> {
         let set = self.set;
-        if self.witnesses.len() >= WORDS && !self.witnesses.contains_key(word) {
+        let found = if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            self.words.get(word)?
+        } else if self.witnesses.len() < WORDS || self.witnesses.contains_key(word) {
+            let examples = self.examples;
+            self.witnesses.entry(word.to_owned()).or_insert_with(|| holding(examples, word))
+        } else {
             return None;
-        }
-        let examples = &self.examples;
-        let found = self.witnesses.entry(word.to_owned()).or_insert_with(|| holding(examples, word));
+        };
         let mut others = found.iter().filter(|(bucket, _)| *bucket != rule.bucket);
         let (bucket, span) = others.next()?;
         others.next()?;
@@ -156,7 +167,10 @@ fn longer(rule: &Rule, word: &str) -> Option<String> {
     })
 }
 
-fn examples(set: &Ruleset) -> Vec<(BucketId, Span, String)> {
+/// Of an example: its bucket, its place, and its message as phrases are compared.
+type Example = (BucketId, Span, String);
+
+fn examples(set: &Ruleset) -> Vec<Example> {
     let rules = set.rules.iter().filter(|rule| !rule.observe);
     let shown = rules.flat_map(|rule| rule.examples.iter().map(move |example| (rule.bucket, example)));
     let told = shown.filter(|(_, example)| !example.counter);
@@ -166,7 +180,21 @@ fn examples(set: &Ruleset) -> Vec<(BucketId, Span, String)> {
     .collect()
 }
 
-fn holding(examples: &[(BucketId, Span, String)], word: &str) -> Vec<(BucketId, Span)> {
+/// Every stretch of letters and digits: what `has_words` finds of a word that holds nothing else.
+fn by_word(examples: &[Example]) -> HashMap<&str, Vec<(BucketId, Span)>> {
+    let mut words: HashMap<&str, Vec<(BucketId, Span)>> = HashMap::new();
+    for (bucket, span, text) in examples {
+        for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+            let found = words.entry(word).or_default();
+            if found.iter().all(|(known, _)| known != bucket) {
+                found.push((*bucket, *span));
+            }
+        }
+    }
+    words
+}
+
+fn holding(examples: &[Example], word: &str) -> Vec<(BucketId, Span)> {
     let mut found: Vec<(BucketId, Span)> = Vec::new();
     for (bucket, span, text) in examples {
         if found.iter().all(|(known, _)| known != bucket) && has_words(text, word) {

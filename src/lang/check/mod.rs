@@ -23,9 +23,9 @@ pub(super) fn lints(set: &Ruleset, program: &Program, out: &mut Diagnostics) {
 }
 
 /// Takes out the warnings that an `allow` names, and marks those `allow`s as used.
-pub fn suppress(set: &mut Ruleset, out: &mut Diagnostics) {
+pub fn suppress(allows: &mut [Allow], out: &mut Diagnostics) {
     out.retain(|finding| {
-        let allow = set.allows.iter_mut().find(|allow| allows(allow, finding));
+        let allow = allows.iter_mut().find(|allow| speaks_of(allow, finding));
         let Some(allow) = allow else { return true };
         allow.used = true;
         false
@@ -34,11 +34,11 @@ pub fn suppress(set: &mut Ruleset, out: &mut Diagnostics) {
 
 /// Takes out the warnings that an `allow` names, and nothing else.
 pub(crate) fn without_allowed(set: &Ruleset, out: &mut Diagnostics) {
-    out.retain(|finding| !set.allows.iter().any(|allow| allows(allow, finding)));
+    out.retain(|finding| !set.allows.iter().any(|allow| speaks_of(allow, finding)));
 }
 
 /// Whether an `allow` speaks of a finding. Errors cannot be allowed.
-fn allows(allow: &Allow, finding: &Diagnostic) -> bool {
+fn speaks_of(allow: &Allow, finding: &Diagnostic) -> bool {
     let at = finding.span();
     finding.severity() != Severity::Error
         && allow.code.eq_ignore_ascii_case(finding.code.id)
@@ -49,8 +49,8 @@ fn allows(allow: &Allow, finding: &Diagnostic) -> bool {
 
 /// Reports the `allow`s that nothing needed. Only after every pass has had its [`suppress`].
 #[must_use]
-pub fn unused_allows(set: &Ruleset) -> Vec<Diagnostic> {
-    let unused = set.allows.iter().filter(|allow| !allow.used);
+pub fn unused_allows(allows: &[Allow]) -> Vec<Diagnostic> {
+    let unused = allows.iter().filter(|allow| !allow.used);
     let report = |allow: &Allow| {
         let code = codes::find(&allow.code);
         match code.map(|c| c.severity) {

@@ -1,10 +1,16 @@
 //! Reading the root file and putting every used file in the place of its `use`.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use super::files::{Files, ReadError, Shipped, join};
+use super::{
+    files::{Files, ReadError, Shipped, join},
+    trees::Trees,
+};
 use crate::lang::{
-    ast::{Name, Statement, StatementKind, UseTarget},
+    ast::{File, Name, Statement, StatementKind, UseTarget},
     diagnostic::codes::loading,
     diagnostic::nearest::Hints,
     diagnostic::{Diagnostic, Diagnostics},
@@ -66,6 +72,7 @@ type Place = (bool, String);
 
 pub(super) struct Loader<'a> {
     files: &'a dyn Files,
+    trees: Option<&'a mut Trees>,
     /// The root is the shipped list itself.
     shipped: bool,
     program: Program,
@@ -81,20 +88,11 @@ pub(super) struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     /// `shipped`: the root is the shipped list itself.
-    pub(super) fn run(files: &'a dyn Files, root: &str, shipped: bool) -> (Program, Diagnostics) {
-        Self::run_as(files, root, shipped, false)
-    }
-
-    /// `lean`: only for judging.
-    pub(super) fn run_as(
-        files: &'a dyn Files,
-        root: &str,
-        shipped: bool,
-        lean: bool,
-    ) -> (Program, Diagnostics) {
-        let program = Program { with_default: shipped, lean, ..Program::default() };
-        let mut loader = Self {
+    pub(super) fn new(files: &'a dyn Files, shipped: bool) -> Self {
+        let program = Program { with_default: shipped, ..Program::default() };
+        Self {
             files,
+            trees: None,
             shipped,
             program,
             loaded: HashMap::new(),
@@ -104,9 +102,28 @@ impl<'a> Loader<'a> {
             count: 0,
             hints: Hints::default(),
             out: Diagnostics::default(),
-        };
-        loader.file((shipped, root.to_owned()), None);
-        (loader.program, loader.out)
+        }
+    }
+
+    /// Only for judging.
+    pub(super) fn lean(mut self) -> Self {
+        self.program.lean = true;
+        self
+    }
+
+    /// With the trees of the last time, which become those of this time.
+    pub(super) fn with(mut self, trees: &'a mut Trees) -> Self {
+        self.trees = Some(trees);
+        self
+    }
+
+    /// Reads the root and all that it uses.
+    pub(super) fn run(mut self, root: &str) -> (Program, Diagnostics) {
+        self.file((self.shipped, root.to_owned()), None);
+        if let Some(trees) = self.trees {
+            trees.keep(self.program.sources.iter().count());
+        }
+        (self.program, self.out)
     }
 
     fn file(&mut self, place: Place, user: Option<Span>) {
@@ -117,8 +134,9 @@ impl<'a> Loader<'a> {
         let taken = self.program.sources.iter().any(|(_, s)| *s.name == *place.1);
         let name = if taken { format!("shipped/{}", place.1) } else { place.1.clone() };
         let shipped = place.0.then(|| shipped::path(&place.1)).flatten();
-        let source =
-            self.program.sources.push(Source { name: name.into(), text: text.as_str().into(), shipped });
+        let source = self.program.sources.next_id();
+        let (text, file) = self.parse(source, &text);
+        self.program.sources.push(Source { name: name.into(), text, shipped });
         if let Some(span) = user {
             self.program.used_by.insert(source, span);
         }
@@ -127,7 +145,6 @@ impl<'a> Loader<'a> {
         }
         self.places.insert(source, place.clone());
         self.loaded.insert(place.clone(), user);
-        let file = parser::parse_some(source, &text, !self.program.lean, &mut self.out);
         self.open.push(place);
         self.count += file.statements.iter().map(Statement::count).sum::<usize>();
         if self.count > MAX_STATEMENTS {
@@ -144,13 +161,23 @@ impl<'a> Loader<'a> {
             self.open.pop();
             return;
         }
-        for statement in file.statements {
+        for statement in Arc::unwrap_or_clone(file).statements {
             match statement.kind {
                 StatementKind::Use(target) => self.follow(&target),
                 _ => self.program.statements.push(statement),
             }
         }
         self.open.pop();
+    }
+
+    fn parse(&mut self, source: SourceId, text: &str) -> (Arc<str>, Arc<File>) {
+        match &mut self.trees {
+            Some(trees) => trees.read(source, text, &mut self.out),
+            None => {
+                let file = parser::parse_some(source, text, !self.program.lean, &mut self.out);
+                (text.into(), Arc::new(file))
+            }
+        }
     }
 
     fn follow(&mut self, target: &UseTarget) {

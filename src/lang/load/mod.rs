@@ -5,14 +5,15 @@
 
 pub mod files;
 mod insert;
+mod trees;
 
 use std::path::Path;
 
-pub use self::insert::Program;
 use self::{
     files::{Files, Folder, Memory, Shipped},
     insert::Loader,
 };
+pub use self::{insert::Program, trees::Trees};
 use super::{
     check,
     diagnostic::{Diagnostics, counted},
@@ -39,7 +40,15 @@ pub type Loaded = Result<(Ruleset, Diagnostics), Box<LoadError>>;
 /// # Errors
 /// Everything that is wrong with the rules, at once.
 pub fn load(files: &dyn Files, root: &str) -> Loaded {
-    finish(Loader::run(files, root, false))
+    finish(Loader::new(files, false).run(root))
+}
+
+/// Loads the rules again: files that say what they said the last time are not read anew.
+///
+/// # Errors
+/// See [`load`].
+pub fn again(files: &dyn Files, root: &str, trees: &mut Trees) -> Loaded {
+    finish(Loader::new(files, false).with(trees).run(root))
 }
 
 /// Loads the rules at a path: a file, or a folder with a `main.rules`.
@@ -56,7 +65,7 @@ pub fn from_path(path: &Path) -> Loaded {
 /// # Errors
 /// None in a build that passed its tests.
 pub fn shipped() -> Loaded {
-    finish(Loader::run(&Shipped, "main.rules", true))
+    finish(Loader::new(&Shipped, true).run("main.rules"))
 }
 
 /// Loads the shipped rules for judging alone: without their examples and tests, and without a look for
@@ -65,7 +74,7 @@ pub fn shipped() -> Loaded {
 /// # Errors
 /// See [`shipped`].
 pub fn shipped_to_judge() -> Loaded {
-    finish(Loader::run_as(&Shipped, "main.rules", true, true))
+    finish(Loader::new(&Shipped, true).lean().run("main.rules"))
 }
 
 /// Loads a single text, for tests; it may `use default`.
@@ -79,7 +88,7 @@ pub fn from_text(text: &str) -> Loaded {
 fn finish((mut program, mut out): (Program, Diagnostics)) -> Loaded {
     let edits = overlay::apply(&mut program, &mut out);
     let mut set = resolve::resolve(&program, edits, &mut out);
-    check::suppress(&mut set, &mut out);
+    check::suppress(&mut set.allows, &mut out);
     out.sort();
     if out.has_errors() {
         Err(Box::new(LoadError { sources: program.sources, diagnostics: out }))

@@ -1,5 +1,6 @@
-//! Foreign text on a terminal. An error text may hold anything: escape sequences that move the
-//! cursor or set the title, characters that turn the line around. None of it goes out raw.
+//! Foreign text before people, on a terminal or in an editor. An error text may hold anything: escape
+//! sequences that move the cursor or set the title, characters that turn the line around. None of it
+//! goes out raw.
 
 use std::{
     borrow::Cow,
@@ -11,7 +12,7 @@ use crate::signal::is_hazard;
 
 /// Shows a text on one line: control characters, line breaks, and invisible or direction-changing
 /// characters come out escaped (`\n`, `\u{1b}`).
-pub(super) struct Shown<'a>(pub(super) &'a str);
+pub(crate) struct Shown<'a>(pub(super) &'a str);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,7 +34,7 @@ impl fmt::Display for Shown<'_> {
 
 /// A text with every hazard but line breaks and tabs replaced by characters of the same length in
 /// bytes, so that spans into it stay right. For whole files that a diagnostic quotes.
-pub(super) fn masked(text: &str) -> String {
+pub(crate) fn masked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c.len_utf8() {
@@ -47,7 +48,7 @@ pub(super) fn masked(text: &str) -> String {
 }
 
 /// Text of any number of lines for a terminal: as it is, but for hazards other than line breaks.
-pub(super) fn shown_lines(text: &str) -> String {
+pub(crate) fn shown_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (i, line) in text.split('\n').enumerate() {
         if i > 0 {
@@ -60,7 +61,7 @@ pub(super) fn shown_lines(text: &str) -> String {
 }
 
 /// JSON with every hazard in its strings escaped as JSON does it, so that it means the same.
-pub(super) fn harmless_json(json: &str) -> Cow<'_, str> {
+pub(crate) fn harmless_json(json: &str) -> Cow<'_, str> {
     // Outside of strings JSON holds no hazard but line breaks and tabs.
     let hazard = |c: char| !matches!(c, '\n' | '\r' | '\t') && is_hazard(c);
     if !json.contains(hazard) {
@@ -84,7 +85,7 @@ pub(super) fn harmless_json(json: &str) -> Cow<'_, str> {
 ///
 /// # Errors
 /// When `out` takes no more.
-pub(super) fn write_json(out: &mut dyn io::Write, value: &impl serde::Serialize) -> io::Result<()> {
+pub(crate) fn write_json(out: &mut dyn io::Write, value: &impl serde::Serialize) -> io::Result<()> {
     let json = serde_json::to_string(value)?;
     writeln!(out, "{}", harmless_json(&json))
 }
