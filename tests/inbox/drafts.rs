@@ -149,9 +149,11 @@ fn faults(row: &Row, rows: &[Row], dropped: &[String]) -> (String, Vec<String>) 
         }
     }
     for other in rows.iter().filter(|other| other.id != row.id) {
-        let (before, after) = (judged(&old, &other.signal), judged(&new, &other.signal));
-        if before.0 != after.0 && before.2 != same {
-            faults.push(format!("{} moves from {} to {}", other.id, before.0, after.0));
+        let ((was, by, print), (is, now_by, _)) = (judged(&old, &other.signal), judged(&new, &other.signal));
+        // In its own bucket the draft may take the place of another rule; nothing else decides otherwise.
+        let moved = was != is || (by != now_by && now_by.as_ref() != Some(&draft.name));
+        if moved && print != same {
+            faults.push(format!("{} moves from {was} by {by:?} to {is} by {now_by:?}", other.id));
         }
     }
     let provider = row.signal.provider.clone().unwrap_or_default();
