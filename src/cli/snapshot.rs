@@ -1,5 +1,6 @@
 //! `snapshot`: what the classifier says of a corpus, against what is stored.
 
+mod accept;
 mod human;
 mod review;
 mod source;
@@ -16,7 +17,7 @@ use super::{
     answer,
     args::Global,
     atomic, corpus,
-    escape::{Shown, write_json},
+    escape::write_json,
     failure::{Failure, Outcome},
     rulebook,
     world::World,
@@ -25,7 +26,7 @@ use crate::{
     classify::Scratch,
     lang::{diagnostic::counted, load::files::open},
     table::Table,
-    verify::snapshot::{CLOCK, Change, Counts, Ids, Judgement, Snapshot},
+    verify::snapshot::{CLOCK, Change, Counts, Ids, Judgement, Snapshot, SnapshotError},
 };
 
 /// Largest snapshot, in bytes: millions of errors.
@@ -130,16 +131,16 @@ pub(super) fn run(
     let table = rulebook::load(global, world)?;
     let store = store(files, global);
     let stored = stored(&store)?;
-    if stored.is_none() && !matches!(args.what, What::Accept { .. }) {
+    if let What::Accept { .. } = args.what {
+        return accept::run(&table, files, &store, stored.as_deref(), world);
+    }
+    let Some(stored) = stored else {
         let (store, making) = (store.to_string_lossy(), files.making(global));
         return Err(Failure::Usage(format!("there is no snapshot `{store}`; `{making}` makes it")));
-    }
-    let name = source::name(&files.corpus, &store);
-    let first = stored.is_none();
-    if let Some(stored) = &stored {
-        source::same(stored, &name, files, &store)?;
-    }
-    let old = stored.unwrap_or_else(|| Snapshot::new(&name, files.raw));
+    };
+    let old = Snapshot::parse(&stored).map_err(|error| no_snapshot(&store, &error))?;
+    drop(stored);
+    source::same(&old, &source::name(&files.corpus, &store), files, &store)?;
     let found = compare(&table, files, old, world)?;
     match &args.what {
         What::Check { samples, format, .. } => {
@@ -149,16 +150,9 @@ pub(super) fn run(
             }
             Ok(Outcome::of(found.shifts.is_empty() && found.unreadable == 0))
         }
-        What::Accept { .. } => {
-            found.fit_to_keep(files, &store)?;
-            keep(&store, &found, |_| true)?;
-            let changes = if first { String::new() } else { format!(", {}", found.counts()) };
-            let all = counted(found.new.rows.len(), "error");
-            world.say(&format!("{}: {all}{changes}", Shown(&store.to_string_lossy())));
-            Ok(Outcome::Fine)
-        }
-        What::Review { .. } => {
-            found.fit_to_keep(files, &store)?;
+        // Accepting has ended above.
+        What::Accept { .. } | What::Review { .. } => {
+            fit_to_keep(files, &store, found.unreadable, found.new.rows.len(), found.old.rows.len())?;
             let mut store = |taken: &[bool]| keep(&store, &found, |at| taken.get(at) == Some(&true));
             let taken = review::ask(&found, world, &mut io::stdin().lock(), out, &mut store)?;
             let count = taken.iter().filter(|taken| **taken).count();
@@ -172,27 +166,27 @@ impl Compared {
     fn counts(&self) -> Counts {
         Counts::of(self.shifts.iter().map(|shift| &shift.change))
     }
+}
 
-    /// Whether what was read may take the place of what is stored.
-    ///
-    /// # Errors
-    /// When lines could not be read, or there is nothing to put in the place of something.
-    fn fit_to_keep(&self, files: &Files, store: &Path) -> Result<(), Failure> {
-        let (corpus, store) = (files.corpus.to_string_lossy(), store.to_string_lossy());
-        if self.unreadable > 0 {
-            let lines = counted(usize::try_from(self.unreadable).unwrap_or(usize::MAX), "line");
-            return Err(Failure::Usage(format!(
-                "nothing is stored in `{store}`: {lines} of `{corpus}` cannot be read (named above); mend them or take them out"
-            )));
-        }
-        if self.new.rows.is_empty() && !self.old.rows.is_empty() {
-            let kept = counted(self.old.rows.len(), "error");
-            return Err(Failure::Usage(format!(
-                "nothing is stored: `{corpus}` holds no errors, and `{store}` holds {kept}; remove that file when it is no longer wanted"
-            )));
-        }
-        Ok(())
+/// Whether what was read may take the place of what is stored; `new` and `old` count errors.
+///
+/// # Errors
+/// When lines could not be read, or there is nothing to put in the place of something.
+fn fit_to_keep(files: &Files, store: &Path, unreadable: u64, new: usize, old: usize) -> Result<(), Failure> {
+    let (corpus, store) = (files.corpus.to_string_lossy(), store.to_string_lossy());
+    if unreadable > 0 {
+        let lines = counted(usize::try_from(unreadable).unwrap_or(usize::MAX), "line");
+        return Err(Failure::Usage(format!(
+            "nothing is stored in `{store}`: {lines} of `{corpus}` cannot be read (named above); mend them or take them out"
+        )));
     }
+    if new == 0 && old > 0 {
+        let kept = counted(old, "error");
+        return Err(Failure::Usage(format!(
+            "nothing is stored: `{corpus}` holds no errors, and `{store}` holds {kept}; remove that file when it is no longer wanted"
+        )));
+    }
+    Ok(())
 }
 
 /// Where the snapshot of a corpus lies.
@@ -209,7 +203,8 @@ fn store(files: &Files, global: &Global) -> PathBuf {
     folder.join(name)
 }
 
-fn stored(path: &Path) -> Result<Option<Snapshot>, Failure> {
+/// The text that is stored there.
+fn stored(path: &Path) -> Result<Option<String>, Failure> {
     let mut text = String::new();
     let read = open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
     match read {
@@ -218,16 +213,16 @@ fn stored(path: &Path) -> Result<Option<Snapshot>, Failure> {
                 "it is larger than {} MiB, too large for a snapshot",
                 LONGEST >> 20
             ));
-            return Err(Failure::Read { path: path.to_owned(), error });
+            Err(Failure::Read { path: path.to_owned(), error })
         }
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Failure::Read { path: path.to_owned(), error }),
+        Ok(_) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::Read { path: path.to_owned(), error }),
     }
-    match Snapshot::parse(&text) {
-        Ok(snapshot) => Ok(Some(snapshot)),
-        Err(error) => Err(Failure::Usage(format!("`{}` is no snapshot: {error}", path.to_string_lossy()))),
-    }
+}
+
+fn no_snapshot(path: &Path, error: &SnapshotError) -> Failure {
+    Failure::Usage(format!("`{}` is no snapshot: {error}", path.to_string_lossy()))
 }
 
 fn compare(table: &Table, files: &Files, old: Snapshot, world: &World) -> Result<Compared, Failure> {
@@ -256,7 +251,10 @@ fn compare(table: &Table, files: &Files, old: Snapshot, world: &World) -> Result
 /// Writes the snapshot with the changes that `takes` says.
 fn keep(path: &Path, found: &Compared, takes: impl Fn(usize) -> bool) -> Result<(), Failure> {
     let changes: Vec<Change> = found.shifts.iter().map(|shift| shift.change.clone()).collect();
-    let text = found.old.taking(&found.new, &changes, takes).print();
+    write(path, &found.old.taking(&found.new, &changes, takes).print())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| Failure::Write { path: folder.to_owned(), error })?;
     }

@@ -1,5 +1,7 @@
 //! What a person sees on a terminal while `diff` reads: how many errors lie behind, and nothing of it at the end.
 
+#![expect(clippy::disallowed_methods, reason = "a thread reads the terminal")]
+
 use std::{
     fs::File,
     io::{Read as _, Write as _},
