@@ -125,3 +125,24 @@ fn what_came_and_went_is_counted_apart() {
     assert!(code == 0 && said.contains(counts), "{said}");
     assert_ne!(stored(folder.path()), before);
 }
+
+/// Kept whole, with what each error said and how it changed, they would take more than 80 MB.
+#[test]
+#[cfg(target_os = "linux")]
+fn accepting_a_large_corpus_does_not_hold_its_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = "Rate limit reached for a model of yours, please slow down and try again a little later";
+    let line = |n: usize| format!("{{\"id\":\"error-{n}\",\"message\":\"{message} ({n})\"}}\n");
+    fs::write(folder.path().join("errors.jsonl"), (0..40_000).map(line).collect::<String>()).unwrap();
+    let mut command = pointsman(&["snapshot", "accept", "errors.jsonl"]);
+    let mut child = command.current_dir(folder.path()).spawn().unwrap();
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let told = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        peak = told.and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(peak);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert_eq!(stored(folder.path()).lines().count(), 4 + 40_000);
+    assert!(peak > 0 && peak < 56 * 1024, "{peak} kB at most in memory");
+}
