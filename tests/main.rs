@@ -35,6 +35,7 @@ mod inbox;
 mod lints;
 #[cfg(feature = "lsp")]
 mod lsp;
+mod meanwhile;
 mod notices;
 mod oracle;
 mod overlay;

@@ -81,6 +81,8 @@ impl Run {
                 }
                 Considered::Call(call) => return self.plan(*call, world),
                 Considered::Skip(reason, bucket) => self.skip(reason, bucket),
+                // The profile that a rotation was for is gone meanwhile: the end slot is left.
+                Considered::UsedUp if self.ends_here() => return self.surface_now(world),
                 Considered::UsedUp => self.leave(world),
             }
         }
@@ -220,10 +222,29 @@ impl Run {
             }
             Persisted::Unavailable { .. } => self.overrides.stop(),
         }
-        if self.interrupt.is_some() {
+        if self.interrupt.is_some() || !self.stands(&call, world) {
             return self.go(Phase::Choose);
         }
         self.launch(call, world);
+    }
+
+    /// Whether what was planned may still be done now that it is stored: time has passed, and others may
+    /// have opened a window, used the probe up or taken the profile away meanwhile (C10, E8, H6, I).
+    fn stands(&self, call: &Call, world: &World<'_>) -> bool {
+        let seats = self.seating(&call.candidate, world);
+        let fits = |seat: &&Seat| seat.profile == call.profile && seat.refresh_first == call.refresh_first;
+        let Some(seat) = seats.iter().find(fits) else { return false };
+        let free = match (&seat.block, call.probe) {
+            (None, probe) => matches!(probe, None | Some(Probe::Origin)),
+            (Some(_), None) => false,
+            (Some(_), Some(_)) => {
+                let (scene, role) = (self.scene(world), self.role(self.at, &call.candidate));
+                let seat = std::slice::from_ref(seat);
+                let blocked = probe::decide(&scene, world.memory, &self.probed, &call.candidate, seat, role);
+                matches!(blocked, Some(Blocked::Probe { .. }))
+            }
+        };
+        free && self.budget.allows(world.now, std::time::Duration::ZERO)
     }
 
     /// The call begins.

@@ -31,6 +31,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Fail {
     pub candidate: Candidate,
+    pub profile: Option<ProfileId>,
     pub signal: Signal,
     pub verdict: Verdict,
     pub bucket: Arc<str>,
@@ -146,6 +147,9 @@ impl Run {
     /// The window is open, or could not be stored: then the run goes by what it would have been.
     pub(super) fn failure_stored(&mut self, changes: &[Change], persisted: &Persisted, world: &World<'_>) {
         for (place, change) in changes.iter().enumerate() {
+            if let (Change::OriginProbed { of, at }, Persisted::Ok(_)) = (change, persisted) {
+                self.overrides.origin_probed(of, *at);
+            }
             let Change::Failure(failure) = change else { continue };
             let outcome = match persisted {
                 Persisted::Ok(outcomes) | Persisted::Conflict(outcomes) => outcomes.get(place).cloned(),
@@ -283,15 +287,28 @@ impl Run {
         self.step(Step::Attempt(attempt), Phase::Repairing);
     }
 
-    /// The payload is mended: the same call again; or not: what follows without a retry.
+    /// The payload is mended: the same call again, if its profile is still there and fit (C8); or not: what
+    /// follows without a retry.
     pub(super) fn mended(&mut self, mended: bool, world: &mut World<'_>) {
-        match self.call.clone().filter(|_| mended) {
-            Some(call) if self.budget.allows(world.now, Duration::ZERO) => self.launch(call, world),
-            _ => self.go(Phase::React),
+        let again = self.call.clone().filter(|_| mended && self.budget.allows(world.now, Duration::ZERO));
+        let again = again.and_then(|call| {
+            let seats = self.seating(&call.candidate, world);
+            let seat = seats.into_iter().find(|seat| seat.profile == call.profile)?;
+            Some(Call { refresh_first: seat.refresh_first, ..call })
+        });
+        match again {
+            Some(call) => self.launch(call, world),
+            None => self.go(Phase::React),
         }
     }
 
-    fn surface_now(&mut self, world: &World<'_>) {
+    /// Whether the last failure was this candidate's, and is returned when its profiles are used up.
+    pub(super) fn ends_here(&self) -> bool {
+        let of_this = |last: &&Fail| self.chain.get(self.at) == Some(&last.candidate);
+        self.last.as_deref().filter(of_this).is_some_and(|last| last.end == policy::End::Surface)
+    }
+
+    pub(super) fn surface_now(&mut self, world: &World<'_>) {
         if let Some(last) = self.last.clone() {
             let reason = Some(last.bucket.to_string());
             self.decide(DecisionType::Failed, &last.candidate, reason, last.preview.clone(), false);
@@ -311,6 +328,7 @@ fn fail(
 ) -> Fail {
     Fail {
         candidate: call.candidate.clone(),
+        profile: call.profile.clone(),
         signal,
         verdict,
         bucket: Arc::clone(&bucket.name),

@@ -20,8 +20,11 @@ impl Run {
         if let Some(session) = self.request.session.as_ref().filter(|_| self.origin_probe && self.at == 0) {
             world.memory.origin_not_probed(session, &call.candidate);
         }
-        // Nobody has been called here yet, so that the candidate may still be skipped or probed (I).
-        if self.last.as_ref().is_none_or(|last| last.candidate != call.candidate) {
+        let here = self.last.as_ref().filter(|last| last.candidate == call.candidate);
+        // The call was to be made again (D9): what follows from its failure is still to come.
+        let retry = here.is_some_and(|last| last.profile == call.profile);
+        if here.is_none() && call.profile.is_some() {
+            // Nobody has been called here yet, so that the candidate may still be skipped or probed (I).
             self.rotation = Rotation::default();
         }
         if let Some(profile) = call.profile {
@@ -29,6 +32,6 @@ impl Run {
             self.say(Event::LeftOut { candidate: call.candidate, profile: profile.clone(), why });
             self.left_out.insert(profile);
         }
-        self.go(Phase::Choose);
+        self.go(if retry { Phase::React } else { Phase::Choose });
     }
 }

@@ -66,6 +66,13 @@ impl Overrides {
         self.stored.as_ref()
     }
 
+    /// It is stored that the origin's probe was due (B3): a fact, which undoing does not take back.
+    pub fn origin_probed(&mut self, of: &SelectionKey, at: Timestamp) {
+        for there in [&mut self.before, &mut self.stored].into_iter().flatten().filter(|there| there.is(of)) {
+            there.probed_at = there.probed_at.max(Some(at));
+        }
+    }
+
     /// Somebody else changed the selection: the run writes no more, and undoes nothing (A6).
     pub fn yield_to(&mut self, session: &Session) {
         *self = Self { stored: session.selected.clone(), ..Self::default() };
@@ -83,6 +90,7 @@ impl Overrides {
         if !next.fallback || !self.writing {
             return plan;
         }
+        let undoes = plan.then.is_some();
         let then = plan.then.get_or_insert_with(|| Box::new(self.clone()));
         let stored = then.stored.take();
         let known = stored.as_ref().and_then(|there| there.reason.clone());
@@ -105,7 +113,8 @@ impl Overrides {
             new
         };
         if let Some((family, pin)) = next.pin {
-            then.pin(&family, &pin, session);
+            let undone = self.pins.get(&family).filter(|_| undoes);
+            then.pin(&family, &pin, session, undone);
             plan.changes.push(Change::Pin { family, pin });
             plan.written = true;
         }
@@ -170,11 +179,14 @@ impl Overrides {
         }
     }
 
-    fn pin(&mut self, family: &str, pin: &Pin, session: &Session) {
+    /// `undone`: what the same batch undoes of this family's pin, which `session` still shows.
+    fn pin(&mut self, family: &str, pin: &Pin, session: &Session, undone: Option<&PinBefore>) {
         if let Some(there) = self.pins.get_mut(family) {
             there.wrote = pin.clone();
         } else {
-            let before = session.pins.get(family).cloned();
+            let there = session.pins.get(family);
+            let undone = undone.filter(|undone| there == Some(&undone.wrote));
+            let before = undone.map_or_else(|| there.cloned(), |undone| undone.before.clone());
             self.pins.insert(family.to_owned(), PinBefore { wrote: pin.clone(), before });
         }
     }

@@ -1,291 +1,376 @@
-//! A plan of turns, failures and other hands; what holds of every run that plays it. Taken by the
-//! property tests and by the fuzz target `run`.
+//! Runs side by side on one store, under any policy, clock, failures and other hands; what holds of each of
+//! them. Taken by the property tests and by the fuzz target `run`.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail so")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may fail so")]
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use pointsman::{
-    lang::policy::SelectionSource,
+    classify::Scratch,
     run::*,
     signal::{Aborted, Signal},
     state::{
-        change::{Change, Release},
-        model::{Override, Session},
-        view::ViewQuery,
+        change::{Batch, Change},
+        memory::MemoryStore,
+        model::{Secret, Session},
+        store::{Store, StoreError},
+        view::{View, ViewQuery},
     },
     table::Table,
     time::Timestamp,
 };
 
-use super::lab::*;
+use self::{
+    choices::Choices,
+    rows::Rows,
+    watch::{Failure, Watch},
+};
+use super::lab::{START, failure, list, model};
 
-/// Policies that differ in every slot the interpreter reads.
-fn policies() -> &'static [Arc<Table>] {
-    static ALL: OnceLock<Vec<Arc<Table>>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        vec![
-            table(""),
-            table("set overloaded_profile_rotations = 3\nset rate_limited_profile_rotations = 0\nset overloaded_backoff = 2s\n"),
-            table("replace backoff short = steps 1s, 2s jitter 50%\nset skip_ttl = 1m\n"),
-            table("replace budget per run { attempts 3; elapsed 20s }\n"),
-            table_without(&["probe", "notice"]),
-            table_without(&["budget", "pin", "order"]),
-            table_without(&["source auto"]),
-        ]
-    })
+#[path = "plan/choices.rs"]
+mod choices;
+#[path = "plan/hands.rs"]
+mod hands;
+#[path = "plan/policy.rs"]
+mod policy;
+#[path = "plan/rows.rs"]
+mod rows;
+#[path = "plan/watch.rs"]
+mod watch;
+
+/// Four providers, two of them with several models.
+const MODELS: [&str; 8] = ["p0/a", "p0/b", "p0/c", "p1/a", "p1/b", "p1/c", "p2/a", "p3/a"];
+
+/// A run takes fewer steps than this, whatever happens.
+const MOST_STEPS: usize = 1_000;
+
+/// Plays what the bytes say, checks every step, and gives all of them.
+pub fn play(bytes: &[u8]) -> Vec<String> {
+    let mut from = Choices::new(bytes);
+    let table = policy::compile(&policy::write(&mut from));
+    let mut world = World::open(table, &mut from);
+    world.play(&mut from);
+    std::mem::take(&mut world.steps)
 }
 
-const CODES: [&str; 14] = [
-    "t_rate",
-    "t_over",
-    "t_time",
-    "t_auth",
-    "t_gone",
-    "t_bill",
-    "t_model",
-    "t_session",
-    "t_nodetails",
-    "t_odd",
-    "t_format",
-    "t_context",
-    "t_filter",
-    "t_abort",
-];
-
-/// What happens while a call is under way.
-#[derive(Clone, Debug)]
-pub enum Meddling {
-    None,
-    /// A user picks this model.
-    Pick(usize),
-    /// A compaction completes.
-    Compact,
-    /// Windows and counters are cleared by hand.
-    Clear,
-    /// Another session's call fails with the same profile.
-    Fail(usize),
+/// Hosts that share a store, and everything that happens to it.
+struct World {
+    table: Arc<Table>,
+    routing: Routing,
+    store: MemoryStore,
+    memory: Memory,
+    now: Timestamp,
+    /// So many times the store will refuse to write.
+    broken: usize,
+    flights: Vec<Flight>,
+    begun: u64,
+    /// When a primary was last probed, by provider and throttled bucket (I2, I3).
+    probes: BTreeMap<(String, Option<String>), Timestamp>,
+    scratch: Scratch,
+    steps: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
-pub struct Call {
-    /// Below the codes: that failure; else an answer.
-    pub outcome: usize,
-    pub partial: bool,
-    pub reset: Option<u32>,
-    pub takes: u64,
-    pub meddling: Meddling,
+/// A run under way.
+struct Flight {
+    name: String,
+    request: Request,
+    run: Run,
+    view: View,
+    doing: Doing,
+    steps: usize,
+    watch: Watch,
 }
 
-#[derive(Clone, Debug)]
-pub struct Plan {
-    pub policy: usize,
-    pub chain: Vec<usize>,
-    pub profiles: Vec<usize>,
-    pub pinned: Option<usize>,
-    pub mends: bool,
-    pub broken: bool,
-    /// Pauses before the turns, in seconds.
-    pub turns: Vec<u64>,
-    pub calls: Vec<Call>,
+enum Doing {
+    Next,
+    Calling(Attempt),
+    Ended,
 }
 
-/// Four providers with three models each.
-pub const MODELS: [&str; 12] =
-    ["p0/a", "p0/b", "p0/c", "p1/a", "p1/b", "p1/c", "p2/a", "p2/b", "p2/c", "p3/a", "p3/b", "p3/c"];
-
-fn open(plan: &Plan) -> Lab {
-    let chain: Vec<&str> = plan.chain.iter().map(|at| MODELS[*at]).collect();
-    let routing = Routing { model: list(chain[0], Some(&chain[1..])), ..Routing::default() };
-    let mut lab = Lab::with(Arc::clone(&policies()[plan.policy]), routing);
-    for (provider, count) in plan.profiles.iter().enumerate() {
-        for profile in 0..*count {
-            lab = lab.keys(&[&format!("p{provider}:{profile}")]);
-        }
-    }
-    if let Some(pinned) = plan.pinned {
-        lab.user_pins("s", &format!("p0:{pinned}"));
-    }
-    lab.mends = plan.mends;
-    lab.broken = plan.broken;
-    lab
-}
-
-/// Plays a plan, checks every turn, and gives all steps.
-pub fn play(plan: &Plan) -> Vec<String> {
-    let mut lab = open(plan);
-    let mut next = 0;
-    let mut steps = vec![];
-    for pause in &plan.turns {
-        lab.pass(Duration::from_secs(*pause));
-        let before = lab.session("s");
-        let began = lab.now;
-        lab.takes = Duration::from_secs(plan.calls[next % plan.calls.len()].takes);
-        let mut hand = Hand::default();
-        let windows = open_windows(&lab);
-        let turn = lab.turn(|call, lab| {
-            check_call(plan, call, lab);
-            let planned = &plan.calls[next % plan.calls.len()];
-            next += 1;
-            hand.meddle(&planned.meddling, call, lab);
-            let reply = reply(planned);
-            hand.interrupts |= matches!(reply, Reply::Interrupt(_));
-            reply
-        });
-        check_turn(plan, &turn, &before, &lab.session("s"), &hand);
-        if !hand.cleared && !matches!(turn.end, Step::Done(_)) {
-            let after = open_windows(&lab);
-            for (key, until) in windows.iter().filter(|(_, until)| **until > lab.now) {
-                assert!(after.get(key).is_some_and(|now| now >= until), "e7: {key} moved backwards");
+/// Says how it came to a failure.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            #[expect(clippy::print_stderr, reason = "a test says how it failed")]
+            {
+                eprintln!("{:#?}", self.last_steps());
             }
         }
-        if let Some(end) = turn.attempts.first().and_then(|call| call.deadline) {
-            let starts = turn.of("attempt").into_iter().map(|event| event["atMs"].as_i64().unwrap());
-            let end = end.as_millis() - START.as_millis();
-            assert!(starts.into_iter().all(|at| at < end), "no call begins after the budget");
-            assert!(began.as_millis() - START.as_millis() < end);
-        }
-        steps.extend(turn.steps);
     }
-    steps
 }
 
-/// Ends of the open windows, by profile, model and schedule.
-fn open_windows(lab: &Lab) -> BTreeMap<String, Timestamp> {
-    let view = lab.store.view(&ViewQuery::default(), lab.now).unwrap();
-    let mut ends = BTreeMap::new();
-    for profile in view.profiles.iter() {
-        for window in profile.usage.windows.iter().filter(|window| window.is_open(lab.now)) {
-            let key = format!("{} {:?} {}", profile.info.id.0, window.model, window.schedule);
-            ends.insert(key, window.until);
-        }
-    }
-    ends
-}
-
-fn reply(planned: &Call) -> Reply {
-    let Some(code) = CODES.get(planned.outcome) else {
-        let to = model(MODELS[planned.reset.unwrap_or(7) as usize % MODELS.len()]);
-        return match planned.outcome {
-            14 => Reply::Interrupt(Interrupt::Abort(Aborted::User)),
-            15 => Reply::Interrupt(Interrupt::Switch { to, by_user: planned.partial }),
-            _ => Reply::Ok,
+impl World {
+    fn open(table: Arc<Table>, from: &mut Choices<'_>) -> Self {
+        let world = Self {
+            table,
+            routing: routing(from),
+            store: MemoryStore::new(),
+            memory: Memory::new(),
+            now: START,
+            broken: 0,
+            flights: vec![],
+            begun: 0,
+            probes: BTreeMap::new(),
+            scratch: Scratch::default(),
+            steps: vec![],
         };
-    };
-    let headers = planned.reset.map(|seconds| ("retry-after".to_owned(), seconds.to_string()));
-    let signal = Signal { headers: headers.into_iter().collect(), ..failure(code) };
-    if planned.partial { Reply::Partial(signal) } else { Reply::Fail(signal) }
-}
+        for provider in 0..4 {
+            for name in 0..[2, 1, 3, 4, 2, 1, 0][from.below(7)] {
+                world.store_profile(&format!("p{provider}:{name}"), from);
+            }
+        }
+        world
+    }
 
-/// What other hands did during a turn.
-#[derive(Default)]
-struct Hand {
-    picked: Option<String>,
-    compactions: u32,
-    /// A call was cut off.
-    interrupts: bool,
-    /// Windows were cleared by hand.
-    cleared: bool,
-}
-
-impl Hand {
-    fn meddle(&mut self, meddling: &Meddling, call: &Attempt, lab: &Lab) {
-        match meddling {
-            Meddling::None => {}
-            Meddling::Pick(at) => {
-                lab.change("s", pick(MODELS[*at], Some(SelectionSource::User), lab.now));
-                self.picked = Some(MODELS[*at].to_owned());
+    fn play(&mut self, from: &mut Choices<'_>) {
+        let mut turns = 1 + from.below(12);
+        loop {
+            if turns > 0 && (self.flights.is_empty() || (self.flights.len() < 3 && from.one_in(6))) {
+                turns -= 1;
+                self.begin(from);
             }
-            Meddling::Compact => {
-                lab.change("s", Change::Compact { release: Release::default() });
-                self.compactions += 1;
+            if self.flights.is_empty() {
+                return;
             }
-            Meddling::Clear => {
-                lab.change("s", Change::Clear { profile: None, model: None });
-                self.cleared = true;
+            if from.one_in(10) {
+                self.meddle(from);
             }
-            Meddling::Fail(at) => {
-                let profile = id(&format!("{}:{at}", call.candidate.provider));
-                let failure = pointsman::state::change::Failure {
-                    profile,
-                    model: None,
-                    bucket: "elsewhere".into(),
-                    attempt_started_at: lab.now,
-                    window: None,
-                    forget_after: None,
-                };
-                lab.change("s", Change::Failure(failure));
+            if from.one_in(7) {
+                self.move_clock(from);
+            }
+            let at = from.below(self.flights.len());
+            let mut flight = self.flights.swap_remove(at);
+            flight.steps += 1;
+            assert!(flight.steps < MOST_STEPS, "the run does not end: {:#?}", self.last_steps());
+            self.advance(&mut flight, from);
+            if !matches!(flight.doing, Doing::Ended) {
+                self.flights.push(flight);
             }
         }
     }
-}
 
-/// Of a single call: an eligible profile, free or declared a probe, the pinned one if there is a pin,
-/// and the session already says who is called.
-fn check_call(plan: &Plan, call: &Attempt, lab: &Lab) {
-    let view = lab.store.view(&ViewQuery { session: Some("s") }, lab.now).unwrap();
-    let profile = view.profile(call.profile.as_ref().unwrap()).unwrap();
-    assert_eq!(profile.info.provider, call.candidate.provider);
-    let blocked = profile.usage.blocked_until(Some(&call.candidate.model), lab.now);
-    assert!(blocked.is_none() || call.probe.is_some(), "{call:?} is blocked until {blocked:?}");
-    if let (Some(pinned), "p0") = (plan.pinned, &*call.candidate.provider) {
-        assert_eq!(call.profile, Some(id(&format!("p0:{pinned}"))), "c10");
+    fn last_steps(&self) -> Vec<&String> {
+        self.steps.iter().skip(self.steps.len().saturating_sub(20)).collect()
     }
-    if let Some(selected) = view.session.selected.as_ref().filter(|_| !plan.broken) {
-        let origin = selected.origin.as_ref().map(|origin| &origin.candidate);
-        let automatic = selected.source == Some(SelectionSource::Auto);
-        assert!(
-            !automatic || selected.candidate == call.candidate || origin == Some(&call.candidate),
-            "a5: {selected:?} for {call:?}"
-        );
-    }
-}
 
-fn check_turn(plan: &Plan, turn: &Turn, before: &Session, after: &Session, hand: &Hand) {
-    // Nobody is called twice, unless the payload was mended in between.
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut mended = false;
-    for call in &turn.attempts {
-        if call.repair {
-            mended = true;
-            continue;
+    /// Mostly seconds go by; at times the clock leaps or goes back.
+    fn move_clock(&mut self, from: &mut Choices<'_>) {
+        let seconds = from.wide();
+        self.now = match from.below(16) {
+            0..8 => self.now.after(Duration::from_secs(seconds % 60)),
+            8..12 => self.now.after(Duration::from_secs(seconds % 4_000)),
+            12 => self.now.after(Duration::from_secs(seconds * 2)),
+            13 => self.now.after(Duration::from_hours(24 * 366)),
+            14 => self.now.before(Duration::from_secs(seconds % 4_000)),
+            _ => self.now.before(Duration::from_hours(seconds % 10_000)),
+        };
+    }
+
+    fn begin(&mut self, from: &mut Choices<'_>) {
+        let request = request(from);
+        let name = format!("#{} {:?}", self.begun, request.session);
+        self.begun += 1;
+        let run =
+            Run::new(request.clone(), Arc::clone(&self.table), Arc::new(self.routing.clone()), self.begun);
+        let view = self.view(request.session.as_deref());
+        let watch = Watch::new(&self.table, &self.routing, &request, &view.session);
+        let mut flight = Flight { name, request, run, view, doing: Doing::Next, steps: 0, watch };
+        // Two runs of one session write over each other as they may; each alone is looked at whole.
+        for other in &mut self.flights {
+            if other.request.session == flight.request.session {
+                other.watch.alone = None;
+                flight.watch.alone = None;
+            }
         }
-        let key = format!("{:?} {:?}", call.candidate, call.profile);
-        let times = seen.entry(key).or_default();
-        assert!(*times == 0 || mended, "twice: {call:?}");
-        *times += 1;
-        mended = false;
+        self.flights.push(flight);
     }
-    // The budget holds.
-    let calls = turn.attempts.iter().filter(|call| !call.repair).count();
-    let most = match plan.policy {
-        3 => 3,
-        5 => usize::MAX,
-        _ => 12,
+
+    fn view(&self, session: Option<&str>) -> View {
+        self.store.view(&ViewQuery { session }, self.now).unwrap()
+    }
+
+    fn advance(&mut self, flight: &mut Flight, from: &mut Choices<'_>) {
+        match std::mem::replace(&mut flight.doing, Doing::Next) {
+            Doing::Calling(attempt) if attempt.repair => {
+                let mended = from.one_in(2);
+                flight.watch.mended = mended;
+                let report = if mended { Report::Repaired } else { Report::NotRepaired };
+                flight.run.report(report).unwrap();
+            }
+            Doing::Calling(attempt) => self.end_call(flight, &attempt, from),
+            Doing::Next | Doing::Ended => self.next(flight),
+        }
+    }
+
+    /// Takes steps up to the first that takes time.
+    fn next(&mut self, flight: &mut Flight) {
+        for _ in 0..MOST_STEPS {
+            let step = flight.run.next(self.now, &flight.view, &mut self.memory).unwrap();
+            self.steps.push(format!("{} {} {step:?}", self.now.as_millis(), flight.name));
+            match step {
+                Step::Event(_) | Step::Notify(_) => continue,
+                Step::Persist(batch) => self.persist(flight, &batch),
+                Step::Wait(span) => {
+                    self.now = self.now.after(span);
+                    flight.run.report(Report::Waited).unwrap();
+                }
+                Step::Attempt(attempt) => {
+                    self.check_attempt(flight, &attempt);
+                    flight.doing = Doing::Calling(attempt);
+                }
+                end => self.end(flight, &end),
+            }
+            return;
+        }
+        panic!("events without an end: {:#?}", self.last_steps());
+    }
+
+    fn persist(&mut self, flight: &mut Flight, batch: &Batch) {
+        if self.broken > 0 {
+            self.broken -= 1;
+            // What was written cannot be undone.
+            flight.watch.alone = None;
+            flight.watch.unstored = true;
+            let error = StoreError::Locked { path: "state.sqlite".into() };
+            flight.run.report(Report::Persisted(Persisted::from(&Err(error)))).unwrap();
+            return;
+        }
+        let before = Rows::of(&self.store);
+        let applied = self.store.apply(batch, self.now);
+        let after = Rows::of(&self.store);
+        flight.run.report(Report::Persisted(Persisted::from(&applied))).unwrap();
+        let applied = applied.unwrap();
+        assert_eq!(batch.session, flight.request.session);
+        rows::check(&before, &after, batch, applied.conflict, self.now);
+        if !applied.conflict {
+            flight.watch.wrote(batch);
+        }
+        flight.view = applied.view;
+    }
+
+    fn end_call(&mut self, flight: &mut Flight, attempt: &Attempt, from: &mut Choices<'_>) {
+        let takes = if from.one_in(4) { from.wide() % 100 } else { 0 };
+        self.now = self.now.after(Duration::from_secs(takes));
+        let outcome = from.below(24);
+        let report = match outcome {
+            0..5 => Report::Answered { new_secret: None },
+            5 => Report::Answered { new_secret: Some(self.refreshed()) },
+            6 => {
+                self.no_secret(flight, attempt);
+                Report::NoSecret { why: "it is not there".to_owned() }
+            }
+            7 => {
+                flight.watch.aborted = true;
+                flight.run.interrupt(Interrupt::Abort(Aborted::User)).unwrap();
+                return;
+            }
+            8 => {
+                flight.watch.switched();
+                let to = model(from.pick(&MODELS));
+                flight.run.interrupt(Interrupt::Switch { to, by_user: from.one_in(2) }).unwrap();
+                return;
+            }
+            _ => {
+                let mut signal = failure(&policy::code(from.below(policy::UNKNOWN + 1)));
+                if from.one_in(4) {
+                    signal.headers = vec![("retry-after".to_owned(), (from.wide() * 3).to_string())];
+                }
+                let partial = outcome == 9;
+                self.note_failure(flight, attempt, &signal, partial);
+                let new_secret = from.one_in(8).then(|| self.refreshed());
+                Report::Failed(Box::new(Failed { signal, partial, new_secret, ..Failed::default() }))
+            }
+        };
+        flight.run.report(report).unwrap();
+        flight.view = self.view(flight.request.session.as_deref());
+    }
+
+    fn refreshed(&self) -> Refreshed {
+        let secret = Secret::Direct("planted-fresh".to_owned().into());
+        Refreshed { secret, refresh: None, expires: Some(self.now.after(Duration::from_hours(1))) }
+    }
+
+    fn note_failure(&mut self, flight: &mut Flight, attempt: &Attempt, signal: &Signal, partial: bool) {
+        let mut signal = signal.as_ref();
+        signal.provider = Some(&attempt.candidate.provider);
+        signal.model = Some(&attempt.candidate.model);
+        signal.received_at = Some(self.now);
+        let verdict = self.table.classify(&signal, &mut self.scratch);
+        let reaction = self.table.reaction(&verdict);
+        flight.watch.failed(Failure {
+            candidate: attempt.candidate.clone(),
+            rotate: reaction.rotate.node.is_some(),
+            retry: reaction.retry_if_repaired.node,
+            end: reaction.end.node,
+            partial,
+            keeps_slot: self.table.bucket(verdict.bucket).traits.keeps_probe_slot,
+        });
+    }
+
+    fn end(&mut self, flight: &mut Flight, end: &Step) {
+        flight.doing = Doing::Ended;
+        let over = flight.run.next(self.now, &flight.view, &mut Memory::new());
+        assert_eq!(over.unwrap_err(), OutOfTurn::Ended);
+        if flight.watch.aborted {
+            assert!(matches!(end, Step::Surface(_)), "d11: {end:?}");
+        }
+        let Some(session) = &flight.request.session else { return };
+        if !matches!(end, Step::Done(_)) {
+            flight.watch.check_undone(&self.session(session));
+        }
+    }
+
+    fn session(&self, session: &str) -> Session {
+        Rows::of(&self.store).sessions.remove(session).unwrap_or_default()
+    }
+
+    /// Somebody else changes the session.
+    fn change(&mut self, session: &str, change: Change) {
+        for flight in &mut self.flights {
+            if flight.request.session.as_deref() == Some(session) {
+                flight.watch.meddled(&change);
+            }
+        }
+        let batch = Batch { session: Some(session.to_owned()), changes: vec![change] };
+        assert!(!self.store.apply(&batch, self.now).unwrap().conflict);
+    }
+}
+
+fn routing(from: &mut Choices<'_>) -> Routing {
+    let models = |from: &mut Choices<'_>| from.many(0, 5, |from| from.pick(&MODELS));
+    let (primary, fallbacks) = (from.pick(&MODELS), models(from));
+    let mut routing = Routing { model: list(primary, Some(&fallbacks)), ..Routing::default() };
+    let own = models(from);
+    let agent = AgentRouting {
+        model: list(from.pick(&MODELS), from.one_in(2).then_some(&*own)),
+        heartbeat: from.one_in(3).then(|| model(from.pick(&MODELS))),
+        ..AgentRouting::default()
     };
-    assert!(calls <= most, "{calls} calls");
-    // Another hand's changes stay.
-    assert_eq!(after.compaction_count, before.compaction_count + hand.compactions);
-    assert_eq!(after.other, before.other);
-    if let Some(picked) = &hand.picked {
-        let selected = after.selected.as_ref().unwrap();
-        assert_eq!(selected.candidate, model(picked), "a6: the user's choice stays");
-        assert_eq!(selected.source, Some(SelectionSource::User));
-    } else if !matches!(turn.end, Step::Done(_)) {
-        let key = |session: &Session| session.selected.as_ref().map(Override::key);
-        assert_eq!(key(after), key(before), "a6: everything is as it was");
+    routing.agents.insert("x".to_owned(), agent);
+    routing.image = list(from.pick(&MODELS), Some(&own));
+    if from.one_in(8) {
+        routing.no_credentials.insert("p3".to_owned());
     }
-    if plan.pinned.is_some() {
-        assert_eq!(after.pins["p0"], before.pins["p0"], "c10: never silently replaced");
+    routing
+}
+
+fn request(from: &mut Choices<'_>) -> Request {
+    let session =
+        [Some("s"), Some("s"), Some("s"), Some("t"), Some("t"), None][from.below(6)].map(str::to_owned);
+    let mut request = Request { session, ..Request::default() };
+    request.agent = from.one_in(4).then(|| "x".to_owned());
+    request.heartbeat = from.one_in(8);
+    if from.one_in(10) {
+        request.kind = Kind::Image;
     }
-    // A skipped or failed candidate is accounted for, and the last event tells the end.
-    let last = turn.names().last().copied().unwrap();
-    assert!(["answered", "surfaced", "exhausted", "switched"].contains(&last), "{last}");
-    let failed = turn.of("failed").len();
-    let called = turn.of("attempt").len() - turn.of("answered").len();
-    assert!(failed == called || (hand.interrupts && failed <= called), "{failed} of {called} calls failed");
+    if from.one_in(6) {
+        use pointsman::lang::policy::SelectionSource::{Agent, Cron, Default, User};
+        let own = from.many(0, 4, |from| model(from.pick(&MODELS)));
+        request.choice = Some(Choice {
+            candidate: model(from.pick(&MODELS)),
+            source: [Cron, User, Default, Agent][from.below(4)],
+            fallbacks: from.one_in(2).then_some(own),
+        });
+    }
+    request
 }
