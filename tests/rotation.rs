@@ -33,6 +33,13 @@ fn until(turn: &Turn) -> Vec<u64> {
 
 const MINUTE: u64 = 60_000;
 
+/// An error that says nothing at all.
+const NOTHING: &str = "";
+
+fn fails_so(code: &str) -> Reply {
+    if code == NOTHING { Reply::Fail(Signal::default()) } else { fails(code) }
+}
+
 /// Fails right after each window; gives the windows in minutes.
 fn climb(code: &'static str, times: usize) -> Vec<u64> {
     let mut lab = Lab::new("acme/a", &[]).keys(&["acme:x"]);
@@ -58,13 +65,14 @@ fn e0_what_each_bucket_does_to_a_profile() {
         ("t_session", None, false, false),
         ("t_odd", None, false, false),
         ("t_nodetails", None, false, false),
+        (NOTHING, None, false, false),
         ("t_format", None, false, false),
         ("t_context", None, false, false),
         ("t_filter", None, false, false),
         ("t_abort", None, false, false),
     ] {
         let mut lab = alone();
-        let turn = lab.turn(|_, _| fails(code));
+        let turn = lab.turn(|_, _| fails_so(code));
         let windows = turn.of("window");
         assert_eq!(windows.first().map(|w| w["lane"].as_str().unwrap()), lane, "{code}");
         if let Some(window) = windows.first() {
@@ -73,6 +81,30 @@ fn e0_what_each_bucket_does_to_a_profile() {
         }
         let calls = turn.attempts.iter().filter(|call| !call.repair).count();
         assert_eq!(calls, if rotates { 2 } else { 1 }, "{code}: rotation");
+    }
+}
+
+#[test]
+fn e0_what_is_left_when_a_lone_candidate_fails() {
+    for (code, surfaces) in [
+        ("t_rate", false),
+        ("t_over", false),
+        ("t_time", false),
+        ("t_auth", false),
+        ("t_gone", false),
+        ("t_bill", false),
+        ("t_model", false),
+        ("t_session", false),
+        ("t_odd", true),
+        ("t_nodetails", true),
+        (NOTHING, true),
+        ("t_format", true),
+        ("t_context", true),
+        ("t_filter", true),
+        ("t_abort", true),
+    ] {
+        let end = Lab::new("acme/a", &[]).keys(&["acme:x"]).turn(|_, _| fails_so(code)).end;
+        assert_eq!(matches!(end, Step::Surface(_)), surfaces, "{code}: {end:?}");
     }
 }
 
@@ -187,13 +219,20 @@ fn e11_a_clock_that_jumped_back_is_said() {
 
 #[test]
 fn f1_who_rotates() {
+    let called = |code: &str| {
+        let turn = with_fallback()
+            .turn(|call, _| if &*call.candidate.provider == "acme" { fails_so(code) } else { Reply::Ok });
+        turn.calls().iter().filter(|call| call.starts_with("acme") && !call.ends_with("repair")).count()
+    };
     for code in ["t_time", "t_auth", "t_gone", "t_bill"] {
-        let mut lab = with_fallback();
-        assert_eq!(lab.turn(acme_fails(code)).attempts.len(), 4, "{code}: all three, then the fallback");
+        assert_eq!(called(code), 3, "{code}: all three");
     }
-    for code in ["t_model", "t_session", "t_odd", "t_nodetails"] {
-        let mut lab = with_fallback();
-        assert_eq!(lab.turn(acme_fails(code)).attempts.len(), 2, "{code}: none");
+    for code in ["t_rate", "t_over"] {
+        assert_eq!(called(code), 2, "{code}: one more");
+    }
+    let others = ["t_model", "t_session", "t_odd", "t_nodetails", NOTHING, "t_format"];
+    for code in others.into_iter().chain(["t_context", "t_filter", "t_abort"]) {
+        assert_eq!(called(code), 1, "{code}: none");
     }
 }
 
