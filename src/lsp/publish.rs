@@ -24,8 +24,8 @@ pub fn findings(
     documents: &Documents,
     links: &Links,
 ) -> BTreeMap<String, PublishDiagnosticsParams> {
-    let lines = analysis.sources.iter().map(|_| OnceCell::new()).collect();
-    let page = Page { analysis, documents, links, lines };
+    let files = analysis.sources.iter().map(|_| OnceCell::new()).collect();
+    let page = Page { analysis, documents, links, files };
     let mut out = BTreeMap::new();
     for (source, path) in analysis.own().filter(|(_, path)| !documents.is_lost(path)) {
         let Some(uri) = links.uri(analysis, documents, source) else { continue };
@@ -42,7 +42,7 @@ struct Page<'a> {
     documents: &'a Documents,
     links: &'a Links,
     /// The lines of each file, once they are asked for.
-    lines: Vec<OnceCell<Lines<'a>>>,
+    files: Vec<OnceCell<Lines<'a>>>,
 }
 
 impl<'a> Page<'a> {
@@ -101,7 +101,7 @@ impl<'a> Page<'a> {
     }
 
     fn lines(&self, source: SourceId) -> Option<&Lines<'a>> {
-        let (text, lines) = (&self.analysis.sources.get(source)?.text, self.lines.get(source.0 as usize)?);
+        let (text, lines) = (&self.analysis.sources.get(source)?.text, self.files.get(source.0 as usize)?);
         Some(lines.get_or_init(|| Lines::new(text)))
     }
 

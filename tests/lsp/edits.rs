@@ -276,7 +276,7 @@ fn play(seed: u64, names: &[&str], originals: &[&str], closed: Option<usize>, ro
         let before = client.shown.clone();
         if dice.below(2) == 0 {
             for (at, original) in originals.iter().enumerate() {
-                desk.texts[at] = (*original).to_owned();
+                (*original).clone_into(&mut desk.texts[at]);
                 desk.tell(&mut client, at, round);
             }
         }

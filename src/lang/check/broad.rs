@@ -1,6 +1,9 @@
 //! Phrases of one word that find too much.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use super::phrases::has_words;
 use crate::lang::{
@@ -21,11 +24,11 @@ const COMMON: &str = include_str!("../../../rules/lint/common_words.txt");
 const WORDS: usize = 1_000;
 
 pub(super) fn lints(set: &Ruleset, out: &mut Diagnostics) {
-    let examples = examples(set);
+    let examples = Examples::of(set);
     let mut look = Look {
         set,
         examples: &examples,
-        words: by_word(&examples),
+        words: examples.words(),
         witnesses: HashMap::new(),
         told: HashSet::new(),
         out,
@@ -52,11 +55,11 @@ fn is_guarded(set: &Ruleset, block: Option<BlockId>) -> bool {
 
 struct Look<'a> {
     set: &'a Ruleset,
-    examples: &'a [Example],
+    examples: &'a Examples,
     /// By word of plain letters and digits: the first example of each bucket that it stands in.
-    words: HashMap<&'a str, Vec<(BucketId, Span)>>,
+    words: HashMap<&'a str, Firsts>,
     /// The same of other words, for which all examples were looked through.
-    witnesses: HashMap<String, Vec<(BucketId, Span)>>,
+    witnesses: HashMap<String, Firsts>,
     /// A list may be asked by several rules.
     told: HashSet<Span>,
     out: &'a mut Diagnostics,
@@ -126,7 +129,7 @@ impl Look<'_> {
             self.words.get(word)?
         } else if self.witnesses.len() < WORDS || self.witnesses.contains_key(word) {
             let examples = self.examples;
-            self.witnesses.entry(word.to_owned()).or_insert_with(|| holding(examples, word))
+            self.witnesses.entry(word.to_owned()).or_insert_with(|| examples.holding(word))
         } else {
             return None;
         };
@@ -167,39 +170,62 @@ fn longer(rule: &Rule, word: &str) -> Option<String> {
     })
 }
 
-/// Of an example: its bucket, its place, and its message as phrases are compared.
-type Example = (BucketId, Span, String);
-
-fn examples(set: &Ruleset) -> Vec<Example> {
-    let rules = set.rules.iter().filter(|rule| !rule.observe);
-    let shown = rules.flat_map(|rule| rule.examples.iter().map(move |example| (rule.bucket, example)));
-    let told = shown.filter(|(_, example)| !example.counter);
-    told.filter_map(|(bucket, example)| {
-        Some((bucket, example.case.span, literal::normal(example.case.message.as_deref()?)))
-    })
-    .collect()
+/// The examples that are no counterexamples.
+#[derive(Default)]
+struct Examples {
+    /// The messages as phrases are compared, each on a line.
+    text: String,
+    /// Of each, its bucket, its place, and its line.
+    all: Vec<(BucketId, Span, Range<usize>)>,
 }
 
-/// Every stretch of letters and digits: what `has_words` finds of a word that holds nothing else.
-fn by_word(examples: &[Example]) -> HashMap<&str, Vec<(BucketId, Span)>> {
-    let mut words: HashMap<&str, Vec<(BucketId, Span)>> = HashMap::new();
-    for (bucket, span, text) in examples {
-        for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
-            let found = words.entry(word).or_default();
-            if found.iter().all(|(known, _)| known != bucket) {
-                found.push((*bucket, *span));
+/// The first example of each bucket, among some.
+type Firsts = Vec<(BucketId, Span)>;
+
+impl Examples {
+    fn of(set: &Ruleset) -> Self {
+        let mut out = Self::default();
+        for rule in set.rules.iter().filter(|rule| !rule.observe) {
+            for example in rule.examples.iter().filter(|example| !example.counter) {
+                let Some(message) = &example.case.message else { continue };
+                let start = out.text.len();
+                out.text.push_str(&literal::normal(message));
+                out.all.push((rule.bucket, example.case.span, start..out.text.len()));
+                out.text.push('\n');
             }
         }
+        out
     }
-    words
+
+    /// By word: every stretch of letters and digits, which is where [`has_words`] finds a word that holds
+    /// nothing else.
+    fn words(&self) -> HashMap<&str, Firsts> {
+        let mut words: HashMap<&str, Firsts> = HashMap::new();
+        for (bucket, span, line) in &self.all {
+            let text = self.text.get(line.clone()).unwrap_or("");
+            for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+                first(words.entry(word).or_default(), *bucket, *span);
+            }
+        }
+        words
+    }
+
+    /// Of any other word.
+    fn holding(&self, word: &str) -> Firsts {
+        let mut found = Firsts::new();
+        for at in memchr::memmem::find_iter(self.text.as_bytes(), word) {
+            let nth = self.all.partition_point(|(.., line)| line.end <= at);
+            let Some((bucket, span, line)) = self.all.get(nth) else { continue };
+            if self.text.get(line.clone()).is_some_and(|text| has_words(text, word)) {
+                first(&mut found, *bucket, *span);
+            }
+        }
+        found
+    }
 }
 
-fn holding(examples: &[Example], word: &str) -> Vec<(BucketId, Span)> {
-    let mut found: Vec<(BucketId, Span)> = Vec::new();
-    for (bucket, span, text) in examples {
-        if found.iter().all(|(known, _)| known != bucket) && has_words(text, word) {
-            found.push((*bucket, *span));
-        }
+fn first(found: &mut Firsts, bucket: BucketId, span: Span) {
+    if found.iter().all(|(known, _)| *known != bucket) {
+        found.push((bucket, span));
     }
-    found
 }

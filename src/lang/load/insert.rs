@@ -171,13 +171,11 @@ impl<'a> Loader<'a> {
     }
 
     fn parse(&mut self, source: SourceId, text: &str) -> (Arc<str>, Arc<File>) {
-        match &mut self.trees {
-            Some(trees) => trees.read(source, text, &mut self.out),
-            None => {
-                let file = parser::parse_some(source, text, !self.program.lean, &mut self.out);
-                (text.into(), Arc::new(file))
-            }
+        if let Some(trees) = &mut self.trees {
+            return trees.read(source, text, &mut self.out);
         }
+        let file = parser::parse_some(source, text, !self.program.lean, &mut self.out);
+        (text.into(), Arc::new(file))
     }
 
     fn follow(&mut self, target: &UseTarget) {
