@@ -169,3 +169,27 @@ fn b3_a6_that_a_probe_was_due_is_not_undone() {
     lab.minutes(1);
     assert_eq!(lab.ok().calls(), ["other/b other:y"], "not due again after a restart");
 }
+
+#[test]
+fn a6_a_pin_that_the_user_takes_away_meanwhile_does_not_come_back() {
+    let mut lab = Lab::new("acme/a", &["other/b"]).keys(&["acme:x", "other:y", "other:z"]);
+    lab.turn(|call, _| if *call.candidate.provider == *"other" { Reply::Ok } else { fails("t_model") });
+    assert!(lab.session("s").pins.contains_key("other"));
+    lab.compact("s");
+    lab.minutes(1);
+    // The run has seen the pin, and the user takes it away before the run writes its own.
+    let query = pointsman::state::view::ViewQuery { session: Some("s") };
+    lab.change("s", session::pin_profile(&lab.table, &lab.session("s"), id("other:y")));
+    let seen = lab.store.view(&query, lab.now).unwrap();
+    lab.change("s", session::unpin_profile(&lab.table, None));
+    let mut session = pointsman::state::model::Session::clone(&seen.session);
+    let change = Change::PinOver {
+        family: "other".into(),
+        pin: pointsman::state::model::Pin { by_user: false, ..session.pins["other"].clone() },
+        over: session.pins.remove("other"),
+    };
+    let batch = Batch { session: Some("s".into()), changes: vec![change] };
+    let applied = lab.store.apply(&batch, lab.now).unwrap();
+    assert_eq!(applied.outcomes, [pointsman::state::change::Outcome::Kept]);
+    assert!(applied.view.session.pins.is_empty());
+}

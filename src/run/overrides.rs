@@ -114,8 +114,8 @@ impl Overrides {
         };
         if let Some((family, pin)) = next.pin {
             let undone = self.pins.get(&family).filter(|_| undoes);
-            then.pin(&family, &pin, session, undone);
-            plan.changes.push(Change::Pin { family, pin });
+            let over = then.pin(&family, &pin, session, undone);
+            plan.changes.push(Change::PinOver { family, pin, over });
             plan.written = true;
         }
         if plan.written {
@@ -179,16 +179,20 @@ impl Overrides {
         }
     }
 
-    /// `undone`: what the same batch undoes of this family's pin, which `session` still shows.
-    fn pin(&mut self, family: &str, pin: &Pin, session: &Session, undone: Option<&PinBefore>) {
-        if let Some(there) = self.pins.get_mut(family) {
-            there.wrote = pin.clone();
-        } else {
-            let there = session.pins.get(family);
-            let undone = undone.filter(|undone| there == Some(&undone.wrote));
-            let before = undone.map_or_else(|| there.cloned(), |undone| undone.before.clone());
-            self.pins.insert(family.to_owned(), PinBefore { wrote: pin.clone(), before });
+    /// `undone`: what the same batch undoes of this family's pin, which `session` still shows. Gives the pin
+    /// that the new one stands in for.
+    fn pin(&mut self, family: &str, pin: &Pin, session: &Session, undone: Option<&PinBefore>) -> Option<Pin> {
+        let there = session.pins.get(family);
+        let undone = undone.filter(|undone| there == Some(&undone.wrote));
+        let over = undone.map_or_else(|| there.cloned(), |undone| undone.before.clone());
+        match self.pins.get_mut(family) {
+            Some(ours) if over.as_ref() == Some(&ours.wrote) => ours.wrote = pin.clone(),
+            _ => {
+                let before = over.clone();
+                self.pins.insert(family.to_owned(), PinBefore { wrote: pin.clone(), before });
+            }
         }
+        over
     }
 }
 

@@ -74,6 +74,16 @@ pub enum Change {
         /// The pin.
         pin: Pin,
     },
+    /// Pins a profile where the run saw `over`. A pin that somebody has changed or taken away meanwhile
+    /// stays so, and nothing of it is undone later (A6).
+    PinOver {
+        /// The provider, by its present name.
+        family: String,
+        /// The pin.
+        pin: Pin,
+        /// What is expected there.
+        over: Option<Pin>,
+    },
     /// Takes a pin away.
     Unpin {
         /// The provider family; `None`: all.

@@ -33,6 +33,12 @@ pub fn session(session: &mut Session, change: &Change) -> Result<Outcome, Confli
             }
             session.pins.insert(family.clone(), pin.clone());
         }
+        Change::PinOver { family, pin, over } => {
+            if session.pins.get(family) != over.as_ref() {
+                return Ok(Outcome::Kept);
+            }
+            session.pins.insert(family.clone(), pin.clone());
+        }
         Change::Unpin { family, whose } => match family {
             None => release(session, *whose),
             Some(family) => {
