@@ -74,9 +74,12 @@ impl Lines {
     }
 }
 
-/// A text in other words: another model, other numbers (a status stays), a wrapper before and words behind.
+/// A text in other words: another model, other numbers (a status stays), a wrapper before, and words of its own where
+/// it says most.
 fn vary(text: &str, old: Option<&str>, model: &str, dice: &mut Dice) -> String {
-    let text = old.map_or_else(|| text.to_owned(), |old| text.replace(old, model));
+    let mut text = old.map_or_else(|| text.to_owned(), |old| text.replace(old, model));
+    let words = [(); 4].map(|()| dice.word(WORDS)).join(" ");
+    text.insert_str(prose(&text), &format!("{words}, "));
     // What leads a payload, a page or a status stays in its place.
     let plain = text.starts_with(|c: char| c.is_alphabetic());
     let mut out = if plain { (*pick(&WRAPPERS, dice.roll(6))).to_owned() } else { String::new() };
@@ -87,14 +90,20 @@ fn vary(text: &str, old: Option<&str>, model: &str, dice: &mut Dice) -> String {
         out.push_str(before);
         match number.len() {
             1 | 3 => out.push_str(number),
-            // Not so many that it stands for another kind of thing: a time, say.
             length => (0..length).for_each(|_| out.push(*pick(&DIGITS, dice.roll(9)))),
         }
         rest = behind;
     }
-    let words = [(); 4].map(|()| dice.word(WORDS));
-    write!(out, "{rest} ({}, request req_{:016x})", words.join(" "), dice.next()).unwrap();
+    write!(out, "{rest} (request req_{:016x})", dice.next()).unwrap();
     out
+}
+
+/// Where the longest stretch of words begins.
+fn prose(text: &str) -> usize {
+    let other = |c: char| !c.is_alphabetic() && !matches!(c, ' ' | ',' | '\'');
+    let longest = text.split(other).max_by_key(|part| part.len()).unwrap_or_default();
+    let at = text.find(longest).unwrap_or_default();
+    at + longest.len() - longest.trim_start_matches([' ', ',', '\'']).len()
 }
 
 /// Numbers without end, the same for the same seed.
