@@ -32,10 +32,9 @@ impl<'a> Judge<'a> {
         let mut buffer = std::mem::take(&mut truths.letters);
         literals::letters(&evidence.folded, &mut buffer);
         for segment in &evidence.segments {
-            let range = segment.folded.clone();
-            let Some(text) = evidence.folded.as_bytes().get(range.clone()) else { continue };
-            let Some(letters) = buffer.get(range) else { continue };
-            matcher.literals.scan(letters, text, ask::bit(segment.kind), |atom| learn(matcher, truths, atom));
+            let (texts, place) = (evidence.folded.as_bytes(), segment.folded.clone());
+            let kind = ask::bit(segment.kind);
+            matcher.literals.scan(&buffer, texts, place, kind, |atom| learn(matcher, truths, atom));
         }
         truths.letters = buffer;
         for rule in &matcher.index.always {

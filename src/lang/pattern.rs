@@ -1,6 +1,6 @@
 //! Regular expressions of the rules: parsed, narrowed to folded text, and their required literals.
 //!
-//! `check` uses this for its errors, `table` for the automaton and for building the expression at
+//! `check` uses this for its errors, `table` for its scan and for building the expression at
 //! its first literal hit (from [`Pattern::hir`], so that both speak of the same expression).
 
 use std::{

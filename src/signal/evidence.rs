@@ -1,7 +1,7 @@
 //! Normalised evidence: what tests of the language look at.
 //!
-//! All folded texts lie one behind another in one buffer, a `\0` after each, so that one pass of an
-//! automaton reads every byte once and no phrase runs across two texts. The buffers are reused from
+//! All folded texts lie one behind another in one buffer, a `\0` after each, so that one
+//! pass reads every byte once and no phrase runs across two texts. The buffers are reused from
 //! one error to the next.
 
 use std::ops::Range;

@@ -76,7 +76,7 @@ pub(super) fn compile(rules: &Ruleset, families: &Names<String>) -> Result<Match
     }
     let index = IndexBuilder { atoms: &builder.atoms, families }.build(&clauses);
     Ok(Matcher {
-        literals: builder.literals.build()?,
+        literals: builder.literals.build(),
         exprs: builder.exprs,
         atoms: builder.atoms,
         code: builder.code,

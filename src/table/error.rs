@@ -35,7 +35,4 @@ pub enum TableError {
         /// Why.
         message: String,
     },
-    /// More phrases than one automaton holds.
-    #[error("the phrases of the rules do not fit one automaton: {0}; use fewer or shorter phrases")]
-    TooManyPhrases(String),
 }

@@ -1,15 +1,15 @@
-//! All phrases and required literals in one automaton.
+//! All phrases and required literals, and what finding one means.
 //!
 //! The scan reads each byte of the folded texts once, with blank, `_` and `-` made one letter. A
-//! pattern that ends there names its uses: which atom it makes true, in which kinds of text, and
+//! pattern that stands there names its uses: which atom it makes true, in which kinds of text, and
 //! what must still be looked at around it.
-//!
-//! The automaton holds only as much of a pattern's beginning as tells it from most others, since
-//! building it costs more than all the rest of a table; what follows is compared at a hit.
 
-use daachorse::DoubleArrayAhoCorasick;
+use std::ops::Range;
 
-use super::{TableError, atom::AtomId};
+use super::{
+    atom::AtomId,
+    finder::{Begins, Finder, PADDING},
+};
 use crate::lang::literal;
 
 /// What must hold around a hit.
@@ -36,64 +36,60 @@ pub(crate) struct Use {
     pub(crate) check: Check,
     /// The exact bytes in [`Literals::raw`], where the check asks for them.
     raw: (u32, u32),
-    /// What must follow the hit for the pattern to be whole, in [`Literals::raw`] too.
-    rest: (u32, u32),
 }
 
-/// The automaton and what its hits mean.
+/// The patterns and what their hits mean.
 pub(crate) struct Literals {
-    automaton: Option<DoubleArrayAhoCorasick<u32>>,
-    /// Uses of beginning `n` stand at `offsets[n]..offsets[n + 1]`.
+    /// By the number of a kind of segment; texts have few patterns that wrappers or codes have too.
+    kinds: [Option<Patterns>; KINDS],
+    raw: Vec<u8>,
+}
+
+/// Kinds of segments have bits of [`super::ask::bit`].
+const KINDS: usize = 8;
+
+/// What is looked for in one kind of text.
+struct Patterns {
+    finder: Finder,
+    /// Uses of pattern `n` stand at `offsets[n]..offsets[n + 1]`.
     offsets: Vec<u32>,
     uses: Vec<Use>,
-    raw: Vec<u8>,
-    /// Kinds of segments that any use looks at.
-    pub(crate) mask: u8,
 }
 
 impl std::fmt::Debug for Literals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Literals")
-            .field("patterns", &self.offsets.len().saturating_sub(1))
-            .finish_non_exhaustive()
+        f.debug_struct("Literals").field("raw", &self.raw.len()).finish_non_exhaustive()
     }
 }
 
-/// Writes a text as the scan reads it: blank, `_` and `-` are one letter.
-pub(crate) fn letters(text: &str, out: &mut Vec<u8>) {
+/// Writes texts as the scan reads them: blank, `_` and `-` are one letter.
+pub(crate) fn letters(texts: &str, out: &mut Vec<u8>) {
     out.clear();
-    out.extend(text.bytes().map(|byte| if byte == b'_' || byte == b'-' { b' ' } else { byte }));
+    out.extend(texts.bytes().map(|byte| if byte == b'_' || byte == b'-' { b' ' } else { byte }));
+    out.extend([0; PADDING]);
 }
 
 impl Literals {
-    /// Calls `hit` with every use whose check holds in one text of this kind; an atom may come several
-    /// times. `letters` is the text as [`letters`] writes it.
-    pub(crate) fn scan(&self, letters: &[u8], text: &[u8], kind: u8, mut hit: impl FnMut(AtomId)) {
-        if kind & self.mask == 0 {
-            return;
-        }
-        let Some(automaton) = &self.automaton else { return };
-        for found in automaton.find_overlapping_iter(letters) {
-            for one in self.uses_of(found.value()) {
-                if one.mask & kind == 0 {
-                    continue;
-                }
-                let rest = self.raw(one.rest);
-                let end = found.end() + rest.len();
-                let whole = rest.is_empty() || letters.get(found.end()..end) == Some(rest);
-                if whole && self.holds(one, text, found.start(), end) {
+    /// Calls `hit` with every use whose check holds in the text of this kind that stands in `texts` at
+    /// `place`; an atom may come several times. `letters` are the texts as [`letters`] writes them.
+    pub(crate) fn scan(
+        &self,
+        letters: &[u8],
+        texts: &[u8],
+        place: Range<usize>,
+        kind: u8,
+        mut hit: impl FnMut(AtomId),
+    ) {
+        let Some(Some(patterns)) = self.kinds.get(kind.trailing_zeros() as usize) else { return };
+        let Some(padded) = letters.get(place.start..place.end + PADDING) else { return };
+        let Some(text) = texts.get(place) else { return };
+        patterns.finder.find(padded, |pattern, start, end| {
+            for one in patterns.uses_of(pattern) {
+                if self.holds(one, text, start, end) {
                     hit(one.atom);
                 }
             }
-        }
-    }
-
-    fn uses_of(&self, pattern: u32) -> &[Use] {
-        let pattern = pattern as usize;
-        let (Some(from), Some(to)) = (self.offsets.get(pattern), self.offsets.get(pattern + 1)) else {
-            return &[];
-        };
-        self.uses.get(*from as usize..*to as usize).unwrap_or_default()
+        });
     }
 
     #[inline]
@@ -123,11 +119,15 @@ pub(crate) fn is_word(text: &[u8], start: usize, end: usize) -> bool {
     !(word(before) && word(text.get(start)) || word(last) && word(text.get(end)))
 }
 
-/// So many bytes of a pattern are always in the automaton.
-const BEGINNING: usize = 8;
-
-/// Of patterns that begin alike, at most twice as many are told apart by comparing.
-const CROWD: usize = 4;
+impl Patterns {
+    fn uses_of(&self, pattern: u32) -> &[Use] {
+        let pattern = pattern as usize;
+        let (Some(from), Some(to)) = (self.offsets.get(pattern), self.offsets.get(pattern + 1)) else {
+            return &[];
+        };
+        self.uses.get(*from as usize..*to as usize).unwrap_or_default()
+    }
+}
 
 /// Collects patterns while rules are compiled.
 #[derive(Debug, Default)]
@@ -139,7 +139,8 @@ pub(super) struct LiteralsBuilder {
 impl LiteralsBuilder {
     /// Adds a use of `text` (folded). An empty text is never found.
     pub(super) fn add(&mut self, text: &str, atom: AtomId, mask: u8, check: Check) {
-        if text.is_empty() {
+        // No folded text holds a NUL.
+        if text.is_empty() || text.contains('\0') {
             return;
         }
         let exact = match check {
@@ -152,53 +153,45 @@ impl LiteralsBuilder {
             Check::None | Check::Word => text.to_owned(),
             Check::Raw | Check::Prefix | Check::Whole => literal::normal(text),
         };
-        self.patterns.push((form, Use { atom, mask, check, raw, rest: (0, 0) }));
+        self.patterns.push((form, Use { atom, mask, check, raw }));
     }
 
-    pub(super) fn build(mut self) -> Result<Literals, TableError> {
+    pub(super) fn build(mut self) -> Literals {
         self.patterns.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let mut distinct: Vec<&[u8]> = self.patterns.iter().map(|(form, _)| form.as_bytes()).collect();
-        distinct.dedup();
-        let mut at = 0;
-        let mut cut: Vec<(&[u8], Use)> = Vec::with_capacity(self.patterns.len());
-        for (form, one) in &self.patterns {
-            at += usize::from(distinct.get(at) != Some(&form.as_bytes()));
-            let (beginning, rest) = form.as_bytes().split_at(beginning(&distinct, at));
-            cut.push((beginning, Use { rest: keep(&mut self.raw, rest), ..*one }));
-        }
-        cut.sort_by_key(|(beginning, _)| *beginning);
-        let mut beginnings: Vec<&[u8]> = Vec::with_capacity(cut.len());
-        let mut offsets = Vec::with_capacity(cut.len() + 1);
-        let mut uses = Vec::with_capacity(cut.len());
-        for (beginning, one) in cut {
-            if beginnings.last() != Some(&beginning) {
-                beginnings.push(beginning);
-                offsets.push(narrow(uses.len()));
-            }
-            uses.push(one);
-        }
-        offsets.push(narrow(uses.len()));
-        let automaton = if beginnings.is_empty() {
-            None
-        } else {
-            let built = DoubleArrayAhoCorasick::with_values(beginnings.into_iter().zip(0u32..));
-            Some(built.map_err(|error| TableError::TooManyPhrases(error.to_string()))?)
-        };
-        let mask = uses.iter().fold(0, |mask, one| mask | one.mask);
-        Ok(Literals { automaton, offsets, uses, raw: self.raw, mask })
+        let kinds = std::array::from_fn(|kind| {
+            let asked = self.patterns.iter().filter(|(_, one)| one.mask >> kind & 1 != 0);
+            let asked: Vec<&(String, Use)> = asked.collect();
+            (!asked.is_empty()).then(|| Patterns::new(&asked))
+        });
+        Literals { kinds, raw: self.raw }
     }
 }
 
-/// How much of a pattern to put into the automaton: in sorted order, the one [`CROWD`] places away
-/// on either side begins otherwise.
-fn beginning(sorted: &[&[u8]], at: usize) -> usize {
-    let Some(own) = sorted.get(at) else { return 0 };
-    let shared = |other: Option<usize>| {
-        let other = other.and_then(|other| sorted.get(other)).copied().unwrap_or_default();
-        own.iter().zip(other).take_while(|(a, b)| a == b).count()
-    };
-    let alike = shared(at.checked_sub(CROWD)).max(shared(at.checked_add(CROWD)));
-    own.len().min(BEGINNING.max(alike + 1))
+impl Patterns {
+    /// Takes patterns in ascending order.
+    fn new(asked: &[&(String, Use)]) -> Self {
+        let mut offsets = Vec::with_capacity(asked.len() + 1);
+        let mut uses = Vec::with_capacity(asked.len());
+        let mut forms: Vec<(&[u8], Begins)> = Vec::with_capacity(asked.len());
+        for alike in asked.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some((form, _)) = alike.first() else { continue };
+            let begins = alike.iter().map(|(_, one)| begins(form, one.check));
+            offsets.push(narrow(uses.len()));
+            forms.push((form.as_bytes(), begins.fold(Begins::AT_START, Begins::or)));
+            uses.extend(alike.iter().map(|(_, one)| *one));
+        }
+        offsets.push(narrow(uses.len()));
+        Self { finder: Finder::new(&forms), offsets, uses }
+    }
+}
+
+/// Where a pattern may begin so that its check can hold.
+fn begins(form: &str, check: Check) -> Begins {
+    match check {
+        Check::Prefix | Check::Whole => Begins::AT_START,
+        Check::Word if form.starts_with(|c: char| c.is_ascii_alphanumeric()) => Begins::AT_WORDS,
+        Check::None | Check::Word | Check::Raw => Begins::ANYWHERE,
+    }
 }
 
 /// Keeps bytes for comparing; where they stand.
@@ -228,12 +221,14 @@ mod tests {
             builder.add(pattern, AtomId(atom), 1, Check::Word);
             builder.add(pattern, AtomId(1_000 + atom), 1, Check::None);
         }
-        let built = builder.build().unwrap();
+        let built = builder.build();
         let texts =
             ["quota exceeded for tier 7 of planet", "the quota exceeded for tier 13 of plan", "额度已用尽。"];
         for text in texts.into_iter().chain(patterns.iter().map(String::as_str)) {
             let mut hits = Vec::new();
-            built.scan(text.as_bytes(), text.as_bytes(), 1, |atom| hits.push(atom.0));
+            let mut padded = Vec::new();
+            letters(text, &mut padded);
+            built.scan(&padded, text.as_bytes(), 0..text.len(), 1, |atom| hits.push(atom.0));
             hits.sort_unstable();
             let mut expected = Vec::new();
             for (atom, pattern) in (0u32..).zip(&patterns) {
