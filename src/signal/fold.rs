@@ -43,7 +43,7 @@ fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
     for word in words {
         let (odd, here) = odd_bytes(u64::from_le_bytes(*word), blanks);
         if odd != 0 {
-            break;
+            return plain + odd.trailing_zeros() as usize / 8;
         }
         blanks = here;
         plain += 8;

@@ -45,22 +45,23 @@ pub(super) fn read(source: &str, start: usize, title: &mut String, text: &mut St
             bytes.get(tag..).and_then(|rest| memchr(b'>', rest)).map_or(bytes.len(), |next| tag + next + 1);
         let name = tag + 1;
         at = end;
-        if is_tag(bytes, name, b"/html") {
-            return end;
-        } else if is_tag(bytes, name, b"title") {
-            in_title = true;
-        } else if is_tag(bytes, name, b"/title") {
-            in_title = false;
-        } else if bytes.get(name..).is_some_and(|rest| rest.starts_with(b"!--")) {
-            at = skip_past(bytes, tag, b"-->");
-        } else {
-            for hidden in [&b"script"[..], b"style"] {
-                if is_tag(bytes, name, hidden) {
+        match bytes.get(name).map_or(0, u8::to_ascii_lowercase) {
+            b'/' if is_tag(bytes, name, b"/html") => return end,
+            b'/' if is_tag(bytes, name, b"/title") => in_title = false,
+            b't' if is_tag(bytes, name, b"title") => in_title = true,
+            b'!' if bytes.get(name..).is_some_and(|rest| rest.starts_with(b"!--")) => {
+                at = skip_past(bytes, tag, b"-->");
+            }
+            first => {
+                let hidden = [&b"script"[..], b"style"];
+                if let Some(hidden) =
+                    hidden.iter().find(|hidden| first == b's' && is_tag(bytes, name, hidden))
+                {
                     at = skip_element(bytes, end, hidden);
                 }
-            }
-            if !text.is_empty() && !text.ends_with(' ') {
-                text.push(' ');
+                if !text.is_empty() && !text.ends_with(' ') {
+                    text.push(' ');
+                }
             }
         }
     }

@@ -72,11 +72,41 @@ pub(super) fn key_of(key: &[u8]) -> Key {
     if letter.lengths >> length & 1 == 0 {
         return Key::Other;
     }
+    let head = head(&plain);
     let plain = plain.get(..length).unwrap_or_default();
-    let known =
-        KEYS.get(letter.from..letter.to).unwrap_or_default().iter().find(|(known, _)| *known == plain);
-    known.map_or(Key::Other, |(_, key)| *key)
+    let alike = HEADS.get(letter.from..letter.to).unwrap_or_default().iter().zip(letter.from..);
+    // Most that differ do so in their beginnings.
+    let mut alike = alike.filter(|(known, _)| **known == head).filter_map(|(_, at)| KEYS.get(at));
+    alike.find(|(known, _)| *known == plain).map_or(Key::Other, |(_, key)| *key)
 }
+
+/// The first eight bytes as a number.
+const fn head(key: &[u8]) -> u64 {
+    let mut head = 0;
+    let mut at = 0;
+    while at < 8 && at < key.len() {
+        #[expect(clippy::indexing_slicing, reason = "at is below the length")]
+        {
+            head |= (key[at] as u64) << (8 * at);
+        }
+        at += 1;
+    }
+    head
+}
+
+/// The beginning of each of [`KEYS`].
+const HEADS: [u64; KEYS.len()] = {
+    let mut heads = [0; KEYS.len()];
+    let mut at = 0;
+    while at < KEYS.len() {
+        #[expect(clippy::indexing_slicing, reason = "at is below the length")]
+        {
+            heads[at] = head(KEYS[at].0);
+        }
+        at += 1;
+    }
+    heads
+};
 
 /// The keys that mean something, in order of the alphabet.
 const KEYS: [(&[u8], Key); 77] = [

@@ -29,19 +29,19 @@ impl Lift<'_> {
     /// A JSON value or a Python dict, however broken; gives back where it ends.
     pub(super) fn payload(&mut self, index: usize, job: &Job, start: usize) -> usize {
         let bytes = self.source.as_bytes().get(..job.range.end).unwrap_or_default();
-        let mut frames = [Frame::default(); DEPTH];
+        // The innermost open container, and those around it; before the first there is none.
+        let mut top = Frame::default();
+        let mut around = [Frame::default(); DEPTH];
         let mut depth = 0usize;
         let mut at = start;
         while let Some(&byte) = bytes.get(at) {
-            let top = depth.checked_sub(1).and_then(|top| frames.get_mut(top));
             match byte {
                 b'{' | b'[' => {
-                    let (key, key_at, echo) = top.map_or((Key::Other, (0, 0), false), |top| {
-                        top.waiting = false;
-                        (top.key, top.key_at, top.echo || top.key == Key::Echo)
-                    });
-                    if let Some(frame) = frames.get_mut(depth) {
-                        *frame = Frame { object: byte == b'{', key, key_at, waiting: false, echo };
+                    top.waiting = false;
+                    if let Some(outer) = around.get_mut(depth) {
+                        *outer = top;
+                        top.object = byte == b'{';
+                        top.echo |= top.key == Key::Echo;
                         depth += 1;
                         at += 1;
                     } else {
@@ -55,6 +55,7 @@ impl Lift<'_> {
                     if depth == 0 {
                         return at;
                     }
+                    top = around.get(depth).copied().unwrap_or_default();
                 }
                 b'"' | b'\'' => {
                     let string = quoted(bytes, at + 1, byte);
@@ -65,7 +66,9 @@ impl Lift<'_> {
                         continue;
                     }
                     at = string.next;
-                    let Some(top) = top else { return at };
+                    if depth == 0 {
+                        return at;
+                    }
                     if top.object && !top.waiting {
                         let key = bytes.get(content.clone()).unwrap_or_default();
                         top.key = if self.echo.contains(key) { Key::Echo } else { key_of(key) };
@@ -73,8 +76,7 @@ impl Lift<'_> {
                         top.waiting = true;
                     } else {
                         top.waiting = false;
-                        let frame = *top;
-                        self.string(index, job, &frame, depth, content, string.escaped);
+                        self.string(index, job, &top, depth, content, string.escaped);
                     }
                 }
                 b'0'..=b'9' | b'-' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
@@ -82,7 +84,9 @@ impl Lift<'_> {
                         bytes.get(at..).unwrap_or_default().iter().take_while(|b| is_word(**b)).count();
                     let word = at..at + length;
                     at = word.end;
-                    let Some(top) = top else { return at };
+                    if depth == 0 {
+                        return at;
+                    }
                     // `b'…'` and `u'…'` of Python.
                     if length <= 2 && matches!(bytes.get(at), Some(b'\'' | b'"')) {
                         continue;
@@ -94,15 +98,12 @@ impl Lift<'_> {
                         top.waiting = true;
                     } else if top.waiting || !top.object {
                         top.waiting = false;
-                        let frame = *top;
-                        self.scalar(index, job, &frame, depth, word);
+                        self.scalar(index, job, &top, depth, word);
                     }
                 }
                 b',' => {
                     at += 1;
-                    if let Some(top) = top {
-                        top.waiting = false;
-                    }
+                    top.waiting = false;
                 }
                 _ => at += 1,
             }
@@ -208,7 +209,9 @@ impl Lift<'_> {
             }
             Key::Echo => {}
             Key::Other => {
-                if raw.trim_start().starts_with(['{', '[']) && raw.contains(':') {
+                let opens = |raw: &str| raw.starts_with(['{', '[']);
+                let blank = raw.starts_with(|c: char| !c.is_ascii_graphic());
+                if (opens(raw) || blank && opens(raw.trim_start())) && raw.contains(':') {
                     self.open(index, job, range, escaped, Weight::None, level);
                 }
             }

@@ -12,6 +12,7 @@ pub(super) struct Quoted {
 
 /// The string whose content starts at `start`. A single quote ends it only where the value ends
 /// too, so that an apostrophe that nobody escaped does no harm. Cut strings end with the input.
+#[inline]
 pub(super) fn quoted(bytes: &[u8], start: usize, quote: u8) -> Quoted {
     let mut at = start;
     let mut escaped = false;
