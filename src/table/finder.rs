@@ -70,6 +70,7 @@ const NONE: u32 = u32::MAX;
 
 impl Finder {
     /// Takes patterns in ascending order, none twice, none empty. They are told by their numbers.
+    #[expect(clippy::large_stack_arrays, reason = "the filter goes to the heap, once for a kind of text")]
     pub(super) fn new(patterns: &[(&[u8], Begins)]) -> Self {
         let keys = || patterns.chunk_by(|(one, _), (other, _)| key_of(one) == key_of(other));
         let size = (2 * keys().count()).next_power_of_two().max(2);
