@@ -1,10 +1,8 @@
 //! Secrets at the moment of use (C8).
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::HashMap;
 use secrecy::SecretString;
 use tokio::task::spawn_blocking;
 

@@ -1,6 +1,6 @@
 //! The store, off the async threads where it may block.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
@@ -16,23 +16,25 @@ use crate::{
     time::Timestamp,
 };
 
-/// Asks the store at once where it need not wait, else on a blocking thread; one such at a time,
-/// since a store writes one batch at a time anyway. What cannot be written is kept in memory where
-/// that loses nothing.
+/// Asks the store at once where it need not wait, else on a blocking thread; one such at a time, since a
+/// store writes for one at a time anyway. What cannot be written is kept in memory where that loses nothing.
 #[derive(Clone)]
 pub(super) struct Keeper {
     store: Arc<dyn Store>,
     resilient: Arc<Resilient>,
     turn: Arc<Semaphore>,
-    /// The last view of all profiles that was read.
+    /// The last view of all profiles that was waited for.
     last: Arc<Mutex<Option<View>>>,
+    /// The first one, in case that none had to be waited for.
+    first: Arc<OnceLock<View>>,
 }
 
 impl Keeper {
     pub fn new(store: Arc<dyn Store>) -> Self {
         let resilient = Arc::new(Resilient::new(store));
         let store = Arc::clone(&resilient) as Arc<dyn Store>;
-        Self { store, resilient, turn: Arc::new(Semaphore::new(1)), last: Arc::default() }
+        let turn = Arc::new(Semaphore::new(1));
+        Self { store, resilient, turn, last: Arc::default(), first: Arc::default() }
     }
 
     pub const fn store(&self) -> &Arc<dyn Store> {
@@ -52,7 +54,9 @@ impl Keeper {
     ) -> Result<(View, Timestamp), StoreError> {
         let now = clock.now();
         if let Some(view) = self.store.view_at_once(&ViewQuery { session }, now) {
-            return view.map(|view| (view, now));
+            let view = view?;
+            self.first.get_or_init(|| of_profiles(&view));
+            return Ok((view, now));
         }
         let (session, clock) = (session.map(str::to_owned), Arc::clone(clock));
         let query = move |store: &dyn Store| {
@@ -61,14 +65,14 @@ impl Keeper {
         };
         let (view, now) = self.wait(query).await?;
         // The first view of a process comes this way, and every one that shows a change from outside.
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(View { session: Arc::default(), cuts: Vec::new(), ..view.clone() });
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(of_profiles(&view));
         Ok((view, now))
     }
 
     /// The profiles as they were last read from the store, for when it cannot be read.
     pub fn last_known(&self) -> Option<View> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        last.or_else(|| self.first.get().cloned())
     }
 
     /// Once the store has begun, the batch is applied whole, also when nobody waits any more.
@@ -116,4 +120,8 @@ impl Keeper {
         });
         done.await.unwrap_or(Err(StoreError::Poisoned))
     }
+}
+
+fn of_profiles(view: &View) -> View {
+    View { session: Arc::default(), cuts: Vec::new(), ..view.clone() }
 }

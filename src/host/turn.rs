@@ -1,6 +1,11 @@
 //! One turn under tokio: the loop over [`crate::run::Run::next`] and [`crate::run::Run::report`].
 
-use std::{pin::Pin, time::Duration};
+use std::{
+    future::{pending, poll_fn},
+    pin::{Pin, pin},
+    task::Poll,
+    time::Duration,
+};
 
 use tokio::time::{error::Elapsed, sleep, timeout};
 
@@ -28,7 +33,7 @@ type Mender<'a> = Box<dyn FnMut(Signal) -> Pin<Box<dyn Future<Output = bool> + S
 pub struct Turn<'a> {
     engine: &'a Engine,
     request: Request,
-    handle: Handle,
+    handle: Option<Handle>,
     mend: Option<Mender<'a>>,
 }
 
@@ -44,13 +49,13 @@ enum Called<T> {
 
 impl<'a> Turn<'a> {
     pub(super) fn new(engine: &'a Engine, request: Request) -> Self {
-        Self { engine, request, handle: Handle::new(), mend: None }
+        Self { engine, request, handle: None, mend: None }
     }
 
     /// The same with a handle that can break in (H4).
     #[must_use]
     pub fn handle(mut self, handle: &Handle) -> Self {
-        self.handle = handle.clone();
+        self.handle = Some(handle.clone());
         self
     }
 
@@ -77,13 +82,13 @@ impl<'a> Turn<'a> {
     {
         let Self { engine, request, handle, mut mend } = self;
         let session = request.session.clone();
-        let driver = Driver { engine, session: session.as_deref(), handle: &handle };
+        let driver = Driver { engine, session: session.as_deref(), handle: handle.as_ref() };
         let (mut view, mut now) = driver.first_view().await?;
         let (mut run, table) = engine.begin(request);
         let (mut answer, mut failure, mut repaired) = (None, None::<Box<Signal>>, false);
         let mut notices: Vec<Notice> = Vec::new();
         loop {
-            if let Some(interrupt) = handle.take() {
+            if let Some(interrupt) = driver.interrupt() {
                 run.interrupt(interrupt)?;
             }
             let report = match engine.next(&mut run, now, &view)? {
@@ -97,13 +102,19 @@ impl<'a> Turn<'a> {
                     continue;
                 }
                 Step::Persist(batch) => {
+                    // Nobody holds the profiles meanwhile, so the store need not copy what it changes.
+                    let View { session, profiles, .. } = view;
+                    drop(profiles);
                     let (applied, stored) = engine.keeper.apply_at(batch, now, &engine.clock).await;
                     now = stored;
                     let persisted = Persisted::from(&applied);
-                    if applied.is_ok() {
-                        driver.say_trouble();
-                    }
-                    view = applied.map_or(view, |applied| applied.view);
+                    view = match applied {
+                        Ok(applied) => {
+                            driver.say_trouble();
+                            applied.view
+                        }
+                        Err(_) => View { session, ..engine.keeper.last_known().unwrap_or_default() },
+                    };
                     Report::Persisted(persisted)
                 }
                 Step::Wait(span) => tokio::select! {
@@ -112,7 +123,7 @@ impl<'a> Turn<'a> {
                         now = engine.now();
                         Report::Waited
                     }
-                    () = handle.come() => {
+                    () = driver.come() => {
                         now = engine.now();
                         continue;
                     }
@@ -125,7 +136,7 @@ impl<'a> Turn<'a> {
                         now = engine.now();
                         if mended { Report::Repaired } else { Report::NotRepaired }
                     }
-                    () = handle.come() => {
+                    () = driver.come() => {
                         now = engine.now();
                         continue;
                     }
@@ -165,7 +176,7 @@ impl<'a> Turn<'a> {
 struct Driver<'a> {
     engine: &'a Engine,
     session: Option<&'a str>,
-    handle: &'a Handle,
+    handle: Option<&'a Handle>,
 }
 
 impl Driver<'_> {
@@ -198,6 +209,19 @@ impl Driver<'_> {
         }
     }
 
+    /// What has broken in.
+    fn interrupt(self) -> Option<Interrupt> {
+        self.handle.and_then(Handle::take)
+    }
+
+    /// Waits until something breaks in.
+    async fn come(self) {
+        match self.handle {
+            Some(handle) => handle.come().await,
+            None => pending().await,
+        }
+    }
+
     /// How much of the budget's time is left for a step (H6).
     fn left(self, step: &run::Attempt) -> Option<Duration> {
         step.deadline.map(|deadline| deadline.since(self.engine.now()))
@@ -219,11 +243,15 @@ impl Driver<'_> {
         let resolved = match &step.profile {
             None => Resolved::default(),
             Some(id) => {
-                let find = engine.credentials.of(id, step.refresh_first, view, &engine.keeper);
-                let found = tokio::select! {
-                    biased;
-                    found = within(self.left(step), find) => found,
-                    () = self.handle.come() => return Called::Interrupted,
+                let mut find = pin!(engine.credentials.of(id, step.refresh_first, view, &engine.keeper));
+                // Mostly it is at hand, and needs no timer.
+                let found = match poll_fn(|context| Poll::Ready(find.as_mut().poll(context))).await {
+                    Poll::Ready(found) => Ok(found),
+                    Poll::Pending => tokio::select! {
+                        biased;
+                        found = within(self.left(step), find) => found,
+                        () = self.come() => return Called::Interrupted,
+                    },
                 };
                 match found {
                     Ok(Ok(resolved)) => resolved,
@@ -240,7 +268,7 @@ impl Driver<'_> {
         let ended = tokio::select! {
             biased;
             ended = within(self.left(step), call(attempt)) => Some(ended),
-            () = self.handle.come() => None,
+            () = self.come() => None,
         };
         let Notes { new_secret, delivered } = notes.take();
         let error = match ended {
@@ -248,7 +276,7 @@ impl Driver<'_> {
             Some(Ok(Err(error))) => error,
             Some(Err(_)) => AttemptError::new().aborted(Aborted::Deadline),
             // What has been shown must not be said twice (H5), whoever breaks in.
-            None if delivered || new_secret.is_some() => match self.handle.take() {
+            None if delivered || new_secret.is_some() => match self.interrupt() {
                 Some(Interrupt::Abort(by)) => AttemptError::new().aborted(by),
                 _ => AttemptError::new().aborted(Aborted::Host),
             },

@@ -22,7 +22,7 @@ pub(super) struct Answer {
     holds_secret: bool,
     /// Place of the change that marks the override's notice as sent.
     notified: Option<usize>,
-    call: Call,
+    call: Box<Call>,
     plan: Plan,
 }
 
@@ -72,20 +72,20 @@ impl Run {
         match persisted {
             Persisted::Ok(outcomes) => {
                 if let Some(candidate) = plan.rolled_back.take() {
-                    self.say(Event::RolledBack { candidate });
+                    self.say(|| Event::RolledBack { candidate });
                 }
                 notices = self.say_selection(&plan, &call, notified.and_then(|place| outcomes.get(place)));
                 self.overrides.commit(&mut plan);
             }
-            Persisted::Conflict(_) => self.say(Event::OverrideKept { candidate: call.candidate.clone() }),
+            Persisted::Conflict(_) => self.say(|| Event::OverrideKept { candidate: call.candidate.clone() }),
             Persisted::Unavailable { .. } => {}
         }
         self.succeeded(&call);
         for notice in notices {
-            self.say(Event::Notice { text: notice.text.clone(), kind: notice.kind });
+            self.say(|| Event::Notice { text: notice.text.clone(), kind: notice.kind });
             self.push(Step::Notify(notice));
         }
-        self.say(Event::Answered { candidate: call.candidate.clone(), profile: call.profile.clone() });
+        self.say(|| Event::Answered { candidate: call.candidate.clone(), profile: call.profile.clone() });
         let summary = self.summary(world);
         let done = Done { candidate: call.candidate, profile: call.profile, position: self.at + 1, summary };
         self.step(Step::Done(Box::new(done)), Phase::Ended);
@@ -100,7 +100,7 @@ impl Run {
         let outlived = self.heartbeat_cleared.take();
         if let Some(cleared) = &plan.cleared {
             let candidate = cleared.candidate.clone();
-            self.say(Event::OverrideCleared { candidate, why: Cleared::OriginAnswered });
+            self.say(|| Event::OverrideCleared { candidate, why: Cleared::OriginAnswered });
             if cleared.notified {
                 notices.extend(notice::cleared(policy, &call.candidate, &cleared.candidate));
             }
@@ -136,6 +136,6 @@ impl Run {
             fallback_step_chain_position: self.at + 1,
             fallback_step_final_outcome: Some(FinalOutcome::Succeeded),
         };
-        self.say(Event::Decision(decision));
+        self.say(|| Event::Decision(decision));
     }
 }

@@ -51,10 +51,10 @@ impl Run {
         (origin.candidate != configured.candidate).then(|| stored.clone())
     }
 
-    pub(super) fn heartbeat_cleared(&mut self, stale: Override, persisted: &Persisted) {
+    pub(super) fn heartbeat_cleared(&mut self, stale: Box<Override>, persisted: &Persisted) {
         if matches!(persisted, Persisted::Ok(_)) {
             let (candidate, why) = (stale.candidate.clone(), Cleared::OriginChanged);
-            self.say(Event::OverrideCleared { candidate, why });
+            self.say(|| Event::OverrideCleared { candidate, why });
             self.heartbeat_cleared = Some(stale).filter(|stale| stale.notified);
         }
         self.go(Phase::Route);
@@ -120,7 +120,7 @@ impl Run {
     /// E11: what the clock guard cut is said.
     pub(super) fn say_cuts(&mut self, view: &View) {
         for cut in &view.cuts {
-            self.say(Event::WindowCut {
+            self.say(|| Event::WindowCut {
                 profile: cut.profile.clone(),
                 model: cut.window.model.clone(),
                 until_ms: cut.window.until,

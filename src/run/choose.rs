@@ -79,7 +79,7 @@ impl Run {
                 Considered::Call(_) if !self.budget.allows(world.now, std::time::Duration::ZERO) => {
                     return self.exhaust(ExhaustedReason::Budget, world);
                 }
-                Considered::Call(call) => return self.plan(*call, world),
+                Considered::Call(call) => return self.plan(call, world),
                 Considered::Skip(reason, bucket) => self.skip(reason, bucket),
                 // The profile that a rotation was for is gone meanwhile: the end slot is left.
                 Considered::UsedUp if self.ends_here() => return self.surface_now(world),
@@ -147,7 +147,7 @@ impl Run {
         self.selected.as_ref().is_some_and(|selected| *candidate != selected.origin.candidate)
     }
 
-    fn plan(&mut self, call: Call, world: &mut World<'_>) {
+    fn plan(&mut self, call: Box<Call>, world: &mut World<'_>) {
         let session = &*world.view.session;
         let pin = self.pin(&call, world);
         let mut plan = match &self.selected {
@@ -174,7 +174,7 @@ impl Run {
             return self.launch(call, world);
         }
         let changes = std::mem::take(&mut plan.changes);
-        self.persist(changes, After::Call(Box::new(call), Box::new(plan)));
+        self.persist(changes, After::Call(call, Box::new(plan)));
     }
 
     /// The automatic pin that goes with a call, when it differs from the stored one (C9),
@@ -195,7 +195,7 @@ impl Run {
 
     pub(super) fn call_planned(
         &mut self,
-        call: Call,
+        call: Box<Call>,
         mut plan: Plan,
         persisted: &Persisted,
         world: &mut World<'_>,
@@ -203,10 +203,10 @@ impl Run {
         match persisted {
             Persisted::Ok(_) => {
                 if let Some(candidate) = plan.rolled_back.take() {
-                    self.say(Event::RolledBack { candidate });
+                    self.say(|| Event::RolledBack { candidate });
                 }
                 if plan.written {
-                    self.say(Event::Override {
+                    self.say(|| Event::Override {
                         candidate: call.candidate.clone(),
                         profile: call.profile.clone(),
                         source: SelectionSource::Auto,
@@ -215,7 +215,7 @@ impl Run {
                 self.overrides.commit(&mut plan);
             }
             Persisted::Conflict(_) => {
-                self.say(Event::OverrideKept { candidate: call.candidate });
+                self.say(|| Event::OverrideKept { candidate: call.candidate });
                 self.reconcile(world);
                 self.overrides.yield_to(&world.view.session);
                 return self.go(Phase::Choose);
@@ -248,19 +248,22 @@ impl Run {
     }
 
     /// The call begins.
-    pub(super) fn launch(&mut self, mut call: Call, world: &mut World<'_>) {
+    pub(super) fn launch(&mut self, mut call: Box<Call>, world: &mut World<'_>) {
         call.started = world.now;
         self.say_decisions();
         if call.probe.is_some() && !self.rotation.begun() {
-            self.say(Event::Decision(Decision {
-                fallback_step_type: DecisionType::Probed,
-                fallback_step_from_model: full(&call.candidate),
-                fallback_step_to_model: None,
-                fallback_step_from_failure_reason: None,
-                fallback_step_from_failure_detail: None,
-                fallback_step_chain_position: self.at + 1,
-                fallback_step_final_outcome: None,
-            }));
+            let place = self.at + 1;
+            self.say(|| {
+                Event::Decision(Decision {
+                    fallback_step_type: DecisionType::Probed,
+                    fallback_step_from_model: full(&call.candidate),
+                    fallback_step_to_model: None,
+                    fallback_step_from_failure_reason: None,
+                    fallback_step_from_failure_detail: None,
+                    fallback_step_chain_position: place,
+                    fallback_step_final_outcome: None,
+                })
+            });
         }
         if let Some(throttle) = &call.throttle {
             world.memory.probed(&throttle.provider, throttle.bucket.as_deref(), world.now);
@@ -272,10 +275,10 @@ impl Run {
             world.memory.origin_probed(session, &call.candidate, every, world.now);
         }
         let (candidate, profile, probe) = (call.candidate.clone(), call.profile.clone(), call.probe);
-        self.say(Event::Attempt { candidate: candidate.clone(), profile: profile.clone(), probe });
+        self.say(|| Event::Attempt { candidate: candidate.clone(), profile: profile.clone(), probe });
         self.budget.spend();
         self.summary.calls += 1;
-        self.rotation.begin(profile.clone(), &call.seats);
+        self.rotation.begin(profile.as_ref(), &call.seats);
         let attempt = Attempt {
             candidate,
             profile,
@@ -293,7 +296,7 @@ impl Run {
         let Some(candidate) = self.chain.get(self.at).cloned() else { return };
         let why = bucket.clone().unwrap_or_else(|| reason.as_str().to_owned());
         self.note_reason(&candidate, &why);
-        self.say(Event::Skipped { candidate: candidate.clone(), reason });
+        self.say(|| Event::Skipped { candidate: candidate.clone(), reason });
         self.decide(DecisionType::Skipped, &candidate, Some(why), None, true);
         self.summary.skipped.push(Skip { candidate, reason, bucket });
         self.next_candidate();
@@ -342,7 +345,7 @@ impl Run {
     /// Says the steps noted so far.
     pub(super) fn say_decisions(&mut self) {
         for decision in std::mem::take(&mut self.decisions) {
-            self.say(Event::Decision(decision));
+            self.say(|| Event::Decision(decision));
         }
     }
 }

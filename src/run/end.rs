@@ -60,13 +60,13 @@ impl Run {
         match persisted {
             Persisted::Ok(_) => {
                 if let Some(candidate) = plan.rolled_back.take() {
-                    self.say(Event::RolledBack { candidate });
+                    self.say(|| Event::RolledBack { candidate });
                 }
                 self.overrides.commit(&mut plan);
             }
             Persisted::Conflict(_) => {
                 if let Some(candidate) = plan.rolled_back.take() {
-                    self.say(Event::OverrideKept { candidate });
+                    self.say(|| Event::OverrideKept { candidate });
                 }
             }
             Persisted::Unavailable { .. } => {}
@@ -80,12 +80,12 @@ impl Run {
         match end {
             End::Surface => self.surface(summary),
             End::Switch(candidate) => {
-                self.say(Event::Switched { candidate: candidate.clone() });
+                self.say(|| Event::Switched { candidate: candidate.clone() });
                 self.step(Step::Switch(candidate.clone()), Phase::Ended);
             }
             End::Exhausted(reason) => {
                 summary.reason = Some(*reason);
-                self.say(Event::Exhausted {
+                self.say(|| Event::Exhausted {
                     soonest_expiry_ms: summary.soonest_expiry,
                     attempts: summary.calls,
                     reason: *reason,
@@ -111,7 +111,7 @@ impl Run {
         let bucket = table.bucket(verdict.bucket);
         let say = table.reaction(&verdict).say.as_ref().map(|say| say.node.clone());
         let message = preview::summary(&signal);
-        self.say(Event::Surfaced { bucket: std::sync::Arc::clone(&bucket.name), message, partial });
+        self.say(|| Event::Surfaced { bucket: std::sync::Arc::clone(&bucket.name), message, partial });
         let bucket_name = std::sync::Arc::clone(&bucket.name);
         let surface =
             Surface { signal, verdict, bucket: bucket_name, http: bucket.http, say, partial, summary };

@@ -81,7 +81,7 @@ impl Run {
         let rule = verdict.rule.map(|rule| Arc::clone(&table.rule(rule).name));
         let code = signal.code.as_deref().map(preview::preview);
         let preview = preview::summary(&signal);
-        self.say(Event::Failed {
+        self.say(|| Event::Failed {
             candidate: call.candidate.clone(),
             profile: call.profile.clone(),
             bucket: Arc::clone(&bucket.name),
@@ -170,7 +170,7 @@ impl Run {
     }
 
     fn say_window(&mut self, profile: &ProfileId, window: &Window) {
-        self.say(Event::Window {
+        self.say(|| Event::Window {
             profile: profile.clone(),
             lane: window.lane,
             bucket: window.bucket.clone(),
@@ -291,10 +291,11 @@ impl Run {
     /// follows without a retry.
     pub(super) fn mended(&mut self, mended: bool, world: &mut World<'_>) {
         let again = self.call.clone().filter(|_| mended && self.budget.allows(world.now, Duration::ZERO));
-        let again = again.and_then(|call| {
+        let again = again.and_then(|mut call| {
             let seats = self.seating(&call.candidate, world);
             let seat = seats.into_iter().find(|seat| seat.profile == call.profile)?;
-            Some(Call { refresh_first: seat.refresh_first, ..call })
+            call.refresh_first = seat.refresh_first;
+            Some(call)
         });
         match again {
             Some(call) => self.launch(call, world),

@@ -1,6 +1,7 @@
 //! A profile whose secret could not be had (C8).
 
 use super::{
+    choose::Call,
     event::Event,
     machine::{Phase, Run, World},
     rotate::Rotation,
@@ -27,9 +28,10 @@ impl Run {
             // Nobody has been called here yet, so that the candidate may still be skipped or probed (I).
             self.rotation = Rotation::default();
         }
-        if let Some(profile) = call.profile {
+        let Call { candidate, profile, .. } = *call;
+        if let Some(profile) = profile {
             self.summary.left_out.push(LeftOut { profile: redact_profile(&profile), why: why.clone() });
-            self.say(Event::LeftOut { candidate: call.candidate, profile: profile.clone(), why });
+            self.say(|| Event::LeftOut { candidate, profile: profile.clone(), why });
             self.left_out.insert(profile);
         }
         self.go(if retry { Phase::React } else { Phase::Choose });

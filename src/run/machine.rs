@@ -73,11 +73,11 @@ pub struct Run {
     /// Bucket of the selected model's last failure in this run (J4).
     pub(super) reason: Option<String>,
     /// A notice that is due when the selected model answers: the override that a heartbeat cleared.
-    pub(super) heartbeat_cleared: Option<Override>,
+    pub(super) heartbeat_cleared: Option<Box<Override>>,
     /// Decisions that are said once the next override is stored (J2).
     pub(super) decisions: Vec<Decision>,
     /// The call under way, or the last one.
-    pub(super) call: Option<Call>,
+    pub(super) call: Option<Box<Call>>,
     /// The last failure.
     pub(super) last: Option<Box<Fail>>,
     /// What an abort between calls is taken for.
@@ -285,7 +285,7 @@ impl Run {
             Phase::Choose => self.choose(world),
             Phase::Persisted(after, persisted) => self.persisted(after, &persisted, world),
             Phase::Paused(span) => {
-                self.say(Event::Waited { span });
+                self.say(|| Event::Waited { span });
                 self.phase = Phase::Choose;
             }
             Phase::Failed(failed) => self.failed(*failed, world),
@@ -304,12 +304,12 @@ impl Run {
         self.say_cuts(world.view);
         if let Persisted::Unavailable { why } = persisted {
             let secret_lost = after.secret_of().is_some();
-            self.say(Event::StoreUnavailable { why: why.clone(), secret_lost });
+            self.say(|| Event::StoreUnavailable { why: why.clone(), secret_lost });
         }
         self.say_refused(&after, persisted);
         match after {
-            After::HeartbeatCleared(cleared) => self.heartbeat_cleared(*cleared, persisted),
-            After::Call(call, plan) => self.call_planned(*call, *plan, persisted, world),
+            After::HeartbeatCleared(cleared) => self.heartbeat_cleared(cleared, persisted),
+            After::Call(call, plan) => self.call_planned(call, *plan, persisted, world),
             After::Failure(changes) => self.failure_stored(&changes, persisted, world),
             After::Answer(answer) => self.answer_stored(*answer, persisted, world),
             After::End(end, plan) => self.undone(&end, *plan, persisted, world),
@@ -324,7 +324,7 @@ impl Run {
             _ => None,
         });
         if let (Some(flaw), Some(profile)) = (flaw, after.secret_of()) {
-            self.say(Event::SecretRefused { profile: profile.clone(), why: format!("it {flaw}") });
+            self.say(|| Event::SecretRefused { profile: profile.clone(), why: format!("it {flaw}") });
         }
     }
 
@@ -346,9 +346,9 @@ impl Run {
     }
 
     /// Hands out an event, if anybody hears it.
-    pub(super) fn say(&mut self, event: Event) {
+    pub(super) fn say(&mut self, event: impl FnOnce() -> Event) {
         if self.heard {
-            self.queue.push_back(Step::Event(event));
+            self.queue.push_back(Step::Event(event()));
         }
     }
 

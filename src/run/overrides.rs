@@ -17,11 +17,11 @@ pub(super) struct Overrides {
     /// The run may write: it has a session whose selection is its own, and no compare has failed.
     writing: bool,
     /// The selection before the run.
-    before: Option<Override>,
+    before: Option<Box<Override>>,
     /// The selection as the run last saw or wrote it.
-    stored: Option<Override>,
+    stored: Option<Box<Override>>,
     /// What the run wrote last and has not undone (A6).
-    wrote: Option<SelectionKey>,
+    wrote: Option<Box<SelectionKey>>,
     /// Pins that it wrote along with it, by family.
     pins: BTreeMap<String, PinBefore>,
 }
@@ -57,13 +57,13 @@ pub(super) struct Next<'a> {
 impl Overrides {
     /// The selection at the start of a run. `may_write`: the run's selection is the session's.
     pub fn begin(session: &Session, may_write: bool) -> Self {
-        let selected = session.selected.clone();
+        let selected = session.selected.clone().map(Box::new);
         Self { writing: may_write, before: selected.clone(), stored: selected, ..Self::default() }
     }
 
     /// The selection as the run last saw or wrote it.
-    pub const fn stored(&self) -> Option<&Override> {
-        self.stored.as_ref()
+    pub fn stored(&self) -> Option<&Override> {
+        self.stored.as_deref()
     }
 
     /// It is stored that the origin's probe was due (B3): a fact, which undoing does not take back.
@@ -75,7 +75,7 @@ impl Overrides {
 
     /// Somebody else changed the selection: the run writes no more, and undoes nothing (A6).
     pub fn yield_to(&mut self, session: &Session) {
-        *self = Self { stored: session.selected.clone(), ..Self::default() };
+        *self = Self { stored: session.selected.clone().map(Box::new), ..Self::default() };
     }
 
     /// The selection cannot be stored: nothing new is written; what was, may still be undone.
@@ -94,7 +94,7 @@ impl Overrides {
         let then = plan.then.get_or_insert_with(|| Box::new(self.clone()));
         let stored = then.stored.take();
         let known = stored.as_ref().and_then(|there| there.reason.clone());
-        let expect = Expect::of(stored.as_ref());
+        let expect = Expect::of(stored.as_deref());
         let selected = stored.filter(|there| there.candidate == *next.candidate && is_auto(there));
         let new = if let Some(there) = selected {
             there
@@ -110,7 +110,7 @@ impl Overrides {
             };
             plan.changes.push(Change::Select { expect, new: Some(new.clone()) });
             plan.written = true;
-            new
+            Box::new(new)
         };
         if let Some((family, pin)) = next.pin {
             let undone = self.pins.get(&family).filter(|_| undoes);
@@ -119,7 +119,7 @@ impl Overrides {
             plan.written = true;
         }
         if plan.written {
-            then.wrote = Some(new.key());
+            then.wrote = Some(Box::new(new.key()));
         }
         then.stored = Some(new);
         plan
@@ -133,7 +133,7 @@ impl Overrides {
             return plan;
         }
         let stored = plan.then.as_deref().unwrap_or(self).stored.clone();
-        let Some(there) = stored.filter(is_auto).map(Box::new) else { return plan };
+        let Some(there) = stored.filter(|there| is_auto(there)) else { return plan };
         if candidate == origin {
             plan.changes.push(Change::Select { expect: Expect::Key(there.key()), new: None });
             let then = plan.then.get_or_insert_with(|| Box::new(self.clone()));
@@ -155,8 +155,8 @@ impl Overrides {
                 plan.rolled_back = Some(wrote.candidate.clone());
             }
             plan.changes.push(Change::Rollback(Rollback {
-                wrote: wrote.clone(),
-                restore: self.before.clone(),
+                wrote: SelectionKey::clone(wrote),
+                restore: self.before.as_deref().cloned(),
                 pins: self.pins.clone(),
             }));
             let stored = self.before.clone();

@@ -41,10 +41,10 @@ impl Rotation {
     }
 
     /// A call with this profile begins.
-    pub fn begin(&mut self, profile: Option<ProfileId>, seats: &[Seat]) {
+    pub fn begin(&mut self, profile: Option<&ProfileId>, seats: &[Seat]) {
         self.head = self.head(seats).cloned();
-        if !self.tried(profile.as_ref()) {
-            self.tried.push(profile);
+        if !self.tried(profile) {
+            self.tried.push(profile.cloned());
         }
     }
 

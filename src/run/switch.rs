@@ -99,7 +99,7 @@ impl Run {
     fn stale(&mut self, world: &World<'_>) {
         let Some(candidate) = self.chain.get(self.at).cloned() else { return self.go(Phase::Choose) };
         let under_way = self.call.clone().filter(|call| call.candidate == candidate);
-        let call = under_way.unwrap_or_else(|| Call::uncalled(candidate, world.now));
+        let call = under_way.unwrap_or_else(|| Box::new(Call::uncalled(candidate, world.now)));
         let signal = Signal {
             provider: Some(call.candidate.provider.to_string()),
             model: Some(call.candidate.model.to_string()),

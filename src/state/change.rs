@@ -122,6 +122,17 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// The profile that an attempt used, and the start of that attempt, where it did not fail.
+    pub(super) fn used(&self) -> Option<(&ProfileId, Timestamp)> {
+        match self {
+            Self::Used { profile, at } => Some((profile, *at)),
+            Self::Success(success) => Some((&success.profile, success.attempt_started_at)),
+            _ => None,
+        }
+    }
+}
+
 /// Whose pins go (K5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Release {

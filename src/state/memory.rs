@@ -46,7 +46,11 @@ impl Inner {
 
     fn apply(&mut self, batch: &Batch, now: Timestamp) -> Applied {
         let id = batch.session.as_deref();
-        let plan = self.snapshot.plan(batch, &self.session(id), now);
+        let session = self.session(id);
+        if let Some(applied) = self.snapshot.apply_uses(batch, &session, now) {
+            return applied;
+        }
+        let plan = self.snapshot.plan(batch, &session, now);
         for new in &plan.secrets {
             if let Some(profile) = self.credentials.get_mut(&new.profile) {
                 profile.take(new);

@@ -1,7 +1,9 @@
 //! The stored profiles as a snapshot shows them: cheap to clone, cheap to change one of, and found by
 //! provider and id without a look at the others.
 
-use std::{collections::HashMap, ops::Index, sync::Arc};
+use std::{ops::Index, sync::Arc};
+
+use foldhash::HashMap;
 
 use super::{model::ProfileId, select::SameFamily, view::ProfileView};
 

@@ -110,21 +110,27 @@ impl Secret {
     /// # Errors
     /// [`SecretError`] when the place that it refers to holds none.
     pub fn resolve(&self, source: &dyn SecretSource) -> Result<SecretString, SecretError> {
-        let (found, place) = match self {
-            Self::Direct(secret) => (secret.clone(), "the state".to_owned()),
-            Self::Env(name) => {
-                let found = source.env(name).ok_or_else(|| SecretError::Env(name.clone()))?;
-                (found, format!("env:{name}"))
-            }
+        let found = match self {
+            Self::Direct(secret) => secret.clone(),
+            Self::Env(name) => source.env(name).ok_or_else(|| SecretError::Env(name.clone()))?,
             Self::File(path) => {
                 let failed =
                     |error: io::Error| SecretError::File { path: path.clone(), detail: error.to_string() };
-                (source.file(path).map_err(failed)?, format!("file:{}", path.display()))
+                source.file(path).map_err(failed)?
             }
         };
         match Flaw::of(found.expose_secret()) {
-            Some(flaw) => Err(SecretError::Flawed { place, flaw }),
+            Some(flaw) => Err(SecretError::Flawed { place: self.place(), flaw }),
             None => Ok(found),
+        }
+    }
+
+    /// Where it is, for a person.
+    fn place(&self) -> String {
+        match self {
+            Self::Direct(_) => "the state".to_owned(),
+            Self::Env(name) => format!("env:{name}"),
+            Self::File(path) => format!("file:{}", path.display()),
         }
     }
 }

@@ -203,7 +203,7 @@ pub fn sequence<'a>(
         }
     }
     if let (Some(order), true) = (order, set.listed != Listed::Order) {
-        seated.sort_by(|a, b| compare(order, a.profile, b.profile));
+        seated.sort_by_cached_key(|seat| place(order, seat.profile));
     }
     for (rank, seat) in seated.iter_mut().enumerate() {
         seat.rank = rank;
@@ -214,15 +214,17 @@ pub fn sequence<'a>(
     (seated, left_out)
 }
 
+/// The last use where the oldest comes first, and where the newest does.
+type ByUse = (Option<Timestamp>, Reverse<Option<Timestamp>>);
+
 /// C6: by kind, then by last use; ties by insertion.
-fn compare(order: &ProfileOrder, a: &ProfileView, b: &ProfileView) -> std::cmp::Ordering {
-    let kind = |profile: &ProfileView| {
-        order.kinds.iter().position(|kind| *kind == profile.info.kind).unwrap_or(order.kinds.len())
-    };
+fn place(order: &ProfileOrder, profile: &ProfileView) -> (usize, ByUse, u64) {
+    let kind = order.kinds.iter().position(|kind| *kind == profile.info.kind);
+    let used = profile.usage.last_used;
     let by_use = match order.last_used {
-        None => std::cmp::Ordering::Equal,
-        Some(LastUsed::OldestFirst) => a.usage.last_used.cmp(&b.usage.last_used),
-        Some(LastUsed::NewestFirst) => Reverse(a.usage.last_used).cmp(&Reverse(b.usage.last_used)),
+        None => (None, Reverse(None)),
+        Some(LastUsed::OldestFirst) => (used, Reverse(None)),
+        Some(LastUsed::NewestFirst) => (None, Reverse(used)),
     };
-    kind(a).cmp(&kind(b)).then(by_use).then(a.info.inserted.cmp(&b.info.inserted))
+    (kind.unwrap_or(order.kinds.len()), by_use, profile.info.inserted)
 }

@@ -1,7 +1,9 @@
 //! The state in memory, and what a batch makes of it. Both stores think here; the SQLite store then
 //! writes what the plan says.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use super::{
     change::{Applied, Batch, Change, NewSecret, Outcome},
@@ -91,6 +93,35 @@ impl Snapshot {
         }
         plan.session_changes(batch, &of_session, session);
         plan
+    }
+
+    /// Applies a batch that changes no more than `last_used`: where that stands, unless somebody else holds
+    /// the profiles. `None`: it asks for more, and nothing has been done.
+    pub fn apply_uses(&mut self, batch: &Batch, session: &Arc<Session>, now: Timestamp) -> Option<Applied> {
+        let steady = |change: &Change| match change {
+            Change::Used { .. } => true,
+            Change::Success(success) => {
+                let there = self.profiles.find(&success.profile).and_then(|place| self.profiles.get(place));
+                there.is_none_or(|there| transition::is_steady(&there.usage, success))
+            }
+            _ => false,
+        };
+        if self.clock_jumped(now) || !batch.changes.iter().all(steady) {
+            return None;
+        }
+        let mut outcomes = Vec::with_capacity(batch.changes.len());
+        for (id, at) in batch.changes.iter().filter_map(Change::used) {
+            let place = self.profiles.find(id);
+            let Some(profile) = place.and_then(|place| self.profiles.get_mut(place)) else {
+                outcomes.push(Outcome::UnknownProfile);
+                continue;
+            };
+            transition::used(Arc::make_mut(&mut profile.usage), at);
+            self.calm_from = self.calm_from.max(Some(at.before(transition::SKEW)));
+            self.revision = self.revision.wrapping_add(1);
+            outcomes.push(Outcome::Done);
+        }
+        Some(Applied { outcomes, conflict: false, view: self.view(Arc::clone(session)) })
     }
 
     /// What facts of an earlier time do to the state of today: what is newer stays.

@@ -123,12 +123,11 @@ impl Inner {
     }
 
     pub fn apply(&mut self, batch: &Batch, now: Timestamp) -> Result<Applied, Error> {
-        if batch.changes.iter().all(may_wait) {
+        if may_wait(batch) {
             self.refresh()?;
             let session = self.session(batch.session.as_deref())?;
-            let plan = self.snapshot.plan(batch, &session, now);
-            if !plan.must_be_written() {
-                return Ok(self.apply_in_memory(batch, plan, now));
+            if let Some(applied) = self.apply_in_memory(batch, &session, now) {
+                return Ok(applied);
             }
         }
         self.in_transaction(|inner| {
@@ -302,22 +301,25 @@ impl Inner {
         Ok(())
     }
 
-    pub fn apply_in_memory(&mut self, batch: &Batch, plan: Plan, now: Timestamp) -> Applied {
-        for place in &plan.used {
-            if let Some(profile) = plan.profiles.get(*place)
-                && let Some(at) = profile.usage.last_used
-            {
-                self.used.insert(profile.info.id.clone(), at);
-            }
+    /// Applies a batch that changes no more than `last_used`; `None`: it asks for more.
+    pub fn apply_in_memory(
+        &mut self,
+        batch: &Batch,
+        session: &Arc<Session>,
+        now: Timestamp,
+    ) -> Option<Applied> {
+        let applied = self.snapshot.apply_uses(batch, session, now)?;
+        for (profile, at) in batch.changes.iter().filter_map(Change::used) {
+            let last = self.used.entry(profile.clone()).or_insert(at);
+            *last = at.max(*last);
         }
-        let applied = self.snapshot.commit(batch.session.as_deref(), plan);
         self.used_since.get_or_insert(now);
         if self.is_due(now) {
             self.used_since = Some(now);
             // It may be lost, so nobody waits for it: not for other processes, not for the disk.
             drop(self.write_last_used(Duration::ZERO, Durability::Lazy));
         }
-        applied
+        Some(applied)
     }
 
     pub fn write_last_used(&mut self, patience: Duration, durability: Durability) -> Result<(), Error> {
@@ -358,8 +360,7 @@ fn data_version(db: &Connection) -> Result<i64, Error> {
     db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
-/// Whether a change alone need not be durable before it is acknowledged, if it changes no more than
-/// `last_used`.
-pub(super) fn may_wait(change: &Change) -> bool {
-    matches!(change, Change::Used { .. } | Change::Success(_))
+/// Whether a batch need not be durable before it is acknowledged, if it changes no more than `last_used`.
+pub(super) fn may_wait(batch: &Batch) -> bool {
+    batch.changes.iter().all(|change| change.used().is_some())
 }

@@ -146,7 +146,7 @@ impl Store for SqliteStore {
     }
 
     fn apply_at_once(&self, batch: &Batch, now: Timestamp) -> Option<Result<Applied, StoreError>> {
-        if !batch.changes.iter().all(may_wait) {
+        if !may_wait(batch) {
             return None;
         }
         self.at_once(|inner| {
@@ -154,8 +154,7 @@ impl Store for SqliteStore {
             else {
                 return Ok(None);
             };
-            let plan = inner.snapshot.plan(batch, &session, now);
-            Ok((!plan.must_be_written()).then(|| inner.apply_in_memory(batch, plan, now)))
+            Ok(inner.apply_in_memory(batch, &session, now))
         })
     }
 

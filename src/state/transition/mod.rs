@@ -9,4 +9,4 @@ mod success;
 pub use failure::{failure, late_failure};
 pub use guard::{SKEW, calm_from, guard};
 pub use session::{Conflict, session};
-pub use success::{clear, late_success, success, used};
+pub use success::{clear, is_steady, late_success, success, used};

@@ -2,7 +2,10 @@
 
 use super::guard;
 use crate::{
-    state::{change::Success, model::Usage},
+    state::{
+        change::Success,
+        model::{Ladder, Streak, Usage, Window},
+    },
     time::Timestamp,
 };
 
@@ -17,33 +20,58 @@ pub fn success(usage: &mut Usage, success: &Success, now: Timestamp) -> bool {
 /// The same for a success of an earlier time: what is newer stays as it is.
 pub fn late_success(usage: &mut Usage, success: &Success) -> bool {
     used(usage, success.attempt_started_at);
-    if !(success.reset_model || success.reset_profile) {
+    if is_steady(usage, success) {
         return false;
     }
-    let began = success.attempt_started_at;
-    let spoken_for = |model: &Option<String>| match model {
-        None => success.reset_profile,
-        Some(_) => success.reset_model && model.as_deref() == success.model.as_deref(),
-    };
-    let before = rows(usage);
-    usage.windows.retain(|window| !spoken_for(&window.model) || window.since > began);
+    usage.windows.retain(|window| !ends_window(success, window));
     let windows = &usage.windows;
-    usage.ladders.retain(|ladder| {
-        let still_open = windows.iter().any(|w| w.model == ladder.model && w.schedule == ladder.schedule);
-        !spoken_for(&ladder.model) || ladder.climbed_at > began || still_open
-    });
-    usage.streaks.retain(|row| !spoken_for(&row.model) || row.last > began);
-    let mut changed = rows(usage) != before;
-    if usage.error_count > 0 && usage.last_failure_at.is_none_or(|last| last <= began) {
+    usage.ladders.retain(|ladder| !ends_ladder(success, ladder, windows));
+    usage.streaks.retain(|row| !ends_row(success, row));
+    if ends_count(success, usage) {
         usage.error_count = 0;
         usage.failure_counts.clear();
-        changed = true;
     }
-    changed
+    true
 }
 
-fn rows(usage: &Usage) -> (usize, usize, usize) {
-    (usage.windows.len(), usage.ladders.len(), usage.streaks.len())
+/// Whether a success changes no more than `last_used`.
+#[must_use]
+pub fn is_steady(usage: &Usage, success: &Success) -> bool {
+    if !(success.reset_model || success.reset_profile) {
+        return true;
+    }
+    let Usage { windows, ladders, streaks, .. } = usage;
+    !(windows.iter().any(|window| ends_window(success, window))
+        || ladders.iter().any(|ladder| ends_ladder(success, ladder, windows))
+        || streaks.iter().any(|row| ends_row(success, row))
+        || ends_count(success, usage))
+}
+
+fn speaks_for(success: &Success, model: Option<&str>) -> bool {
+    match model {
+        None => success.reset_profile,
+        Some(_) => success.reset_model && model == success.model.as_deref(),
+    }
+}
+
+fn ends_window(success: &Success, window: &Window) -> bool {
+    speaks_for(success, window.model.as_deref()) && window.since <= success.attempt_started_at
+}
+
+/// `windows`: those that are left.
+fn ends_ladder(success: &Success, ladder: &Ladder, windows: &[Window]) -> bool {
+    let still_open = || windows.iter().any(|w| w.model == ladder.model && w.schedule == ladder.schedule);
+    speaks_for(success, ladder.model.as_deref())
+        && ladder.climbed_at <= success.attempt_started_at
+        && !still_open()
+}
+
+fn ends_row(success: &Success, row: &Streak) -> bool {
+    speaks_for(success, row.model.as_deref()) && row.last <= success.attempt_started_at
+}
+
+fn ends_count(success: &Success, usage: &Usage) -> bool {
+    usage.error_count > 0 && usage.last_failure_at.is_none_or(|last| last <= success.attempt_started_at)
 }
 
 /// E8: `last_used` is the start of the last attempt.
