@@ -1,11 +1,13 @@
 //! A profile whose secret could not be had (C8).
 
+use std::time::Duration;
+
 use super::{
     choose::Call,
     event::Event,
     machine::{Phase, Run, World},
     rotate::Rotation,
-    summary::{LeftOut, redact_profile},
+    summary::{ExhaustedReason, LeftOut, redact_profile},
 };
 
 impl Run {
@@ -33,6 +35,10 @@ impl Run {
             self.summary.left_out.push(LeftOut { profile: redact_profile(&profile), why: why.clone() });
             self.say(|| Event::LeftOut { candidate, profile: profile.clone(), why });
             self.left_out.insert(profile);
+        }
+        // Waiting for its secret may have taken all the time there was (H6).
+        if !retry && self.interrupt.is_none() && !self.budget.allows(world.now, Duration::ZERO) {
+            return self.exhaust(ExhaustedReason::Budget, world);
         }
         self.go(if retry { Phase::React } else { Phase::Choose });
     }
