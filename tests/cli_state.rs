@@ -283,24 +283,37 @@ fn without_a_state_file_looking_makes_none() {
     assert!(!dir.path().join("state.sqlite").exists());
 }
 
-/// Whatever the umask: the folder that is made is its owner's, and so are the file and its journal. A file
-/// that others could open is closed to them, and both are said.
+/// So is one whose making was cut short, by a kill or a full disk, before its tables stood.
 #[cfg(unix)]
 #[test]
 fn an_empty_state_file_is_a_fresh_state() {
     let fresh = folder();
-    let empty = folder();
-    let file = empty.path().join("state.sqlite");
-    for look in [&["status"][..], &["inbox", "list"], &["profiles", "list"], &["session", "show", "x"]] {
+    for half_made in [false, true] {
+        let empty = folder();
+        let file = empty.path().join("state.sqlite");
         std::fs::write(&file, "").unwrap();
-        let (with, without) = (run(empty.path(), look, ""), run(fresh.path(), look, ""));
-        assert_eq!((with.code, &with.stdout, &with.stderr), (without.code, &without.stdout, &without.stderr));
-        assert_eq!(std::fs::metadata(&file).unwrap().len(), 0, "looking changes nothing");
+        if half_made {
+            let db = rusqlite::Connection::open(&file).unwrap();
+            db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
+        }
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let before = std::fs::read(&file).unwrap();
+        assert_eq!(before.is_empty(), !half_made);
+        for look in [&["status"][..], &["inbox", "list"], &["profiles", "list"], &["session", "show", "x"]] {
+            let (with, without) = (run(empty.path(), look, ""), run(fresh.path(), look, ""));
+            let of =
+                |done: &Done| (done.code, done.stdout.replace(" (not there yet)", ""), done.stderr.clone());
+            assert_eq!(of(&with), of(&without), "{look:?}");
+            assert_eq!(std::fs::read(&file).unwrap(), before, "looking changes nothing");
+        }
+        run(empty.path(), &["profiles", "add", "openai:x", "env:HOME"], "").fine();
+        assert!(run(empty.path(), &["profiles", "list"], "").fine().stdout.contains("openai:x"));
     }
-    run(empty.path(), &["profiles", "add", "openai:x", "env:HOME"], "").fine();
-    assert!(run(empty.path(), &["profiles", "list"], "").fine().stdout.contains("openai:x"));
 }
 
+/// Whatever the umask: the folder that is made is its owner's, and so are the file and its journal. A file
+/// that others could open is closed to them, and both are said.
+#[cfg(unix)]
 #[test]
 fn j6_only_the_owner_can_open_the_state() {
     use std::{fs, os::unix::fs::PermissionsExt as _};

@@ -296,6 +296,38 @@ fn an_empty_file_is_a_new_one() {
 }
 
 #[test]
+fn a_file_whose_making_was_cut_short_is_an_empty_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.sqlite");
+    Connection::open(&path).unwrap().query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
+    let store = SqliteStore::open_read_only(&path).unwrap();
+    assert!(look(&store, "s").profiles.is_empty());
+    assert!(store.sessions().unwrap().is_empty());
+    let error = store.put_profile(&profile("openai:a")).unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
+    SqliteStore::open(&path).unwrap().put_profile(&profile("openai:a")).unwrap();
+    assert_eq!(look(&SqliteStore::open_read_only(&path).unwrap(), "s").profiles.len(), 1);
+}
+
+#[test]
+fn a_row_or_table_that_cannot_be_read_is_damage() {
+    for (damage, detail) in [
+        ("UPDATE profile SET email = CAST(x'ff' AS TEXT)", "utf-8"),
+        ("UPDATE profile SET extra = 'no JSON'", "line 1"),
+        ("ALTER TABLE profile RENAME COLUMN email TO mail", "no such column: email"),
+        ("DROP TABLE streak", "no such table: streak"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file_with_profile(folder.path());
+        Connection::open(&path).unwrap().execute_batch(damage).unwrap();
+        let error = SqliteStore::open_read_only(&path).unwrap_err().to_string();
+        for part in ["is damaged", detail, "move it away"] {
+            assert!(error.contains(part), "{damage}: {error}");
+        }
+    }
+}
+
+#[test]
 fn another_programs_database_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.sqlite");

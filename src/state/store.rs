@@ -181,7 +181,8 @@ pub enum StoreError {
     },
     /// A row that this version cannot read.
     #[error(
-        "the state file `{path}` holds a row that cannot be read ({detail}); restore a copy, or remove it"
+        "the state file `{path}` is damaged: it holds a row that cannot be read ({detail}); move it away to start \
+         afresh, or restore a copy"
     )]
     Row {
         /// The file.

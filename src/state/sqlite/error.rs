@@ -30,6 +30,7 @@ pub(super) fn explain(path: &Path, error: &Error) -> StoreError {
     let detail = error.to_string();
     let Error::SqliteFailure(failure, _) = error else {
         return match error {
+            Error::SqlInputError { .. } => StoreError::Corrupt { path, detail },
             Error::ToSqlConversionFailure(why) => match why.downcast_ref() {
                 Some(Changed::Gone) => StoreError::Gone { path },
                 Some(Changed::Newer(found)) => StoreError::Newer { path, found: *found, known: newest() },
@@ -37,6 +38,7 @@ pub(super) fn explain(path: &Path, error: &Error) -> StoreError {
             },
             Error::FromSqlConversionFailure(..)
             | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
             | Error::IntegralValueOutOfRange(..) => StoreError::Row { path, detail },
             _ => StoreError::Io { path, detail },
         };
@@ -45,6 +47,10 @@ pub(super) fn explain(path: &Path, error: &Error) -> StoreError {
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => StoreError::Corrupt { path, detail },
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Locked { path },
         ErrorCode::ReadOnly => StoreError::ReadOnly { path },
+        // The statements are fixed: one that cannot be prepared meets tables that are not as they were made.
+        ErrorCode::Unknown if failure.extended_code == ffi::SQLITE_ERROR => {
+            StoreError::Corrupt { path, detail }
+        }
         ErrorCode::DiskFull => StoreError::Full { path },
         ErrorCode::CannotOpen | ErrorCode::PermissionDenied => StoreError::Missing { path, detail },
         // A file-size limit shows as a failed write, not as a full disk.

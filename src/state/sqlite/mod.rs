@@ -66,7 +66,8 @@ impl SqliteStore {
         Self::over(path, open::read_write(path, patience)?, patience)
     }
 
-    /// Opens an existing file for reading; every change fails with [`StoreError::ReadOnly`].
+    /// Opens an existing file for reading; every change fails with [`StoreError::ReadOnly`]. One that is
+    /// empty, or whose making was cut short, is an empty state until it is opened anew.
     ///
     /// # Errors
     /// See [`Self::open`].

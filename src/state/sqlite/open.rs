@@ -108,18 +108,31 @@ pub(super) fn read_only(path: &Path, wait: Duration) -> Result<Connection, Store
     let plain = || {
         let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         db.busy_timeout(wait)?;
-        recognise(path, &db).map(|found| found.map(|()| db))
+        readable(path, db)
     };
     match patiently(path, wait, plain) {
         Err(StoreError::Missing { .. } | StoreError::ReadOnly { .. }) if is_at_rest(path) => {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
             let db =
                 Connection::open_with_flags(immutable_uri(path), flags).map_err(|e| explain(path, &e))?;
-            recognise(path, &db).map_err(|e| explain(path, &e))??;
-            Ok(db)
+            readable(path, db).map_err(|e| explain(path, &e))?
         }
         other => other,
     }
+}
+
+/// The connection to read from: where the making of the file was cut short, one to an empty state.
+fn readable(path: &Path, db: Connection) -> Result<Result<Connection, StoreError>, Error> {
+    if let Err(error) = recognise(path, &db)? {
+        return Ok(Err(error));
+    }
+    if version(&db)? != 0 || tables(&db)? != 0 {
+        return Ok(Ok(db));
+    }
+    let mut empty = Connection::open_in_memory()?;
+    migrate(&mut empty)?;
+    empty.pragma_update(None, "query_only", true)?;
+    Ok(Ok(empty))
 }
 
 /// No process has the file open for writing.
@@ -203,11 +216,15 @@ pub(super) fn version(db: &Connection) -> Result<i64, Error> {
     number(db, "PRAGMA user_version")
 }
 
+fn tables(db: &Connection) -> Result<i64, Error> {
+    number(db, "SELECT count(*) FROM sqlite_schema")
+}
+
 /// Whether the file is new, or pointsman's and not too new.
 fn recognise(path: &Path, db: &Connection) -> Result<Result<(), StoreError>, Error> {
     let found = version(db)?;
     let application = application(db)?;
-    let tables = number(db, "SELECT count(*) FROM sqlite_schema")?;
+    let tables = tables(db)?;
     let path = path.to_owned();
     if application != APPLICATION && (application != 0 || found != 0 || tables != 0) {
         let detail = "it is another program's database".to_owned();
