@@ -1,7 +1,7 @@
 //! What is kept of errors for the operator: those that no rule matched, how often each rule decided,
 //! and which rules a host has in force. None of it steers a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -184,17 +184,23 @@ pub struct New {
     pub first_at: Timestamp,
     /// When last.
     pub last_at: Timestamp,
+    /// Its place among all that was noted, from 1: tells errors of one moment apart.
+    pub place: u64,
 }
 
-/// What was seen and is not stored yet; bounded like the inbox.
+/// What was seen and is not stored yet; at most twice as much as an inbox holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// By fingerprint.
     pub unmatched: BTreeMap<String, New>,
     /// By rule and whether it was observed: how often, and when last.
     pub tallies: BTreeMap<(String, bool), (u64, Timestamp)>,
-    /// New errors that were too many to keep.
+    /// Errors that were too many to keep: those seen longest ago.
     pub dropped: u64,
+    /// The place of the latest.
+    places: u64,
+    /// Bytes of all samples.
+    bytes: usize,
 }
 
 impl Notes {
@@ -206,15 +212,52 @@ impl Notes {
 
     /// Notes an error that no rule matched.
     pub fn unmatched(&mut self, fingerprint: String, bucket: &str, sample: Sample, now: Timestamp) {
+        let (bucket, place) = (bucket.to_owned(), 1);
+        self.add(
+            fingerprint,
+            New { sample, bucket, count: 1, first_at: now, last_at: now, place },
+            self.places,
+        );
+        self.places += 1;
+    }
+
+    /// Adds what came again or first, `after` so many others.
+    fn add(&mut self, fingerprint: String, mut new: New, after: u64) {
+        new.place += after;
         if let Some(there) = self.unmatched.get_mut(&fingerprint) {
-            there.count += 1;
-            there.last_at = there.last_at.max(now);
-        } else if self.unmatched.len() < ENTRIES {
-            let bucket = bucket.to_owned();
-            self.unmatched.insert(fingerprint, New { sample, bucket, count: 1, first_at: now, last_at: now });
-        } else {
-            self.dropped += 1;
+            there.count += new.count;
+            there.last_at = there.last_at.max(new.last_at);
+            there.place = new.place;
+            return;
         }
+        self.bytes += size(&new.sample);
+        self.unmatched.insert(fingerprint, new);
+        // Cut rarely, then far: a store cuts what it takes anyway.
+        if self.unmatched.len() >= 2 * ENTRIES || self.bytes >= 2 * BYTES {
+            self.cut();
+        }
+    }
+
+    /// Keeps what an inbox would.
+    fn cut(&mut self) {
+        let sizes =
+            self.unmatched.values().map(|new| (new.place, size(&new.sample), (new.last_at, new.place)));
+        let over: BTreeSet<u64> = too_much(sizes.collect()).into_iter().collect();
+        self.unmatched.retain(|_, new| !over.contains(&new.place));
+        self.dropped += over.len() as u64;
+        self.bytes = self.unmatched.values().map(|new| size(&new.sample)).sum();
+    }
+
+    /// What came without a rule, in the order in which it was seen last.
+    pub(super) fn in_order(&self) -> Vec<(&String, &New)> {
+        let mut all: Vec<_> = self.unmatched.iter().collect();
+        all.sort_by_key(|(_, new)| new.place);
+        all
+    }
+
+    /// The place of what has a fingerprint; what is not among them comes before all.
+    pub(super) fn place(&self, fingerprint: &str) -> u64 {
+        self.unmatched.get(fingerprint).map_or(0, |new| new.place)
     }
 
     /// Notes that a rule decided, or was observed.
@@ -228,15 +271,10 @@ impl Notes {
     pub fn put_back(&mut self, earlier: Self) {
         let since = std::mem::replace(self, earlier);
         self.dropped += since.dropped;
+        let before = self.places;
+        self.places += since.places;
         for (fingerprint, new) in since.unmatched {
-            if let Some(there) = self.unmatched.get_mut(&fingerprint) {
-                there.count += new.count;
-                there.last_at = there.last_at.max(new.last_at);
-            } else if self.unmatched.len() < ENTRIES {
-                self.unmatched.insert(fingerprint, new);
-            } else {
-                self.dropped += 1;
-            }
+            self.add(fingerprint, new, before);
         }
         for (rule, (count, last_at)) in since.tallies {
             let (sum, last) = self.tallies.entry(rule).or_insert((0, last_at));
@@ -305,7 +343,7 @@ pub(super) struct Kept {
 impl Kept {
     pub fn note(&mut self, notes: &Notes) {
         self.inbox.dropped += notes.dropped;
-        for (fingerprint, new) in &notes.unmatched {
+        for (fingerprint, new) in notes.in_order() {
             if let Some(there) = self.inbox.entries.iter_mut().find(|it| it.fingerprint == *fingerprint) {
                 there.count += new.count;
                 there.last_at = there.last_at.max(new.last_at);
@@ -322,7 +360,8 @@ impl Kept {
                 last_at: new.last_at,
             });
         }
-        let sizes = self.inbox.entries.iter().map(|entry| (entry.id, size(&entry.sample), entry.last_at));
+        let seen = |entry: &Entry| (entry.last_at, notes.place(&entry.fingerprint));
+        let sizes = self.inbox.entries.iter().map(|entry| (entry.id, size(&entry.sample), seen(entry)));
         let over = too_much(sizes.collect());
         self.inbox.dropped += over.len() as u64;
         self.inbox.entries.retain(|entry| !over.contains(&entry.id));
@@ -351,9 +390,10 @@ fn size(sample: &Sample) -> usize {
     serde_json::to_string(sample).map_or(0, |json| json.len())
 }
 
-/// Of entries (number, bytes, last seen): those to drop, so that the rest keeps within bounds.
-pub(super) fn too_much(mut entries: Vec<(u64, usize, Timestamp)>) -> Vec<u64> {
-    entries.sort_by_key(|(id, _, last_at)| std::cmp::Reverse((*last_at, *id)));
+/// Of entries (number, bytes, last seen: when, and after what in that moment): those to drop, so that the
+/// rest keeps within bounds.
+pub(super) fn too_much(mut entries: Vec<(u64, usize, (Timestamp, u64))>) -> Vec<u64> {
+    entries.sort_by_key(|(id, _, seen)| std::cmp::Reverse((*seen, *id)));
     let mut bytes = 0;
     let mut over = Vec::new();
     for (place, (id, size, _)) in entries.into_iter().enumerate() {
@@ -371,7 +411,7 @@ mod tests {
 
     #[test]
     fn what_was_seen_longest_ago_is_dropped_first() {
-        let at = Timestamp::from_millis;
+        let at = |millis| (Timestamp::from_millis(millis), 0);
         assert_eq!(too_much(vec![(1, BYTES, at(1)), (2, 10, at(3)), (3, 10, at(2))]), [1]);
         let many = (0..ENTRIES as u64 + 2).map(|n| (n, 1, at(i64::try_from(n).unwrap()))).collect();
         assert_eq!(too_much(many), [1, 0]);

@@ -143,6 +143,36 @@ fn the_inbox_is_bounded_in_entries_and_bytes() {
             recorder.flush(store).unwrap();
         }
     });
+    // One burst, of one moment: what is noted waits in memory before it is stored.
+    let burst = both(|store| {
+        let mut recorder = Recorder::new();
+        let mut see = |n: usize| {
+            recorder.see(
+                &table,
+                &error("acme", &format!("purple elephant called {}", letters(n))).as_ref(),
+                START,
+            );
+        };
+        (0..1_200).for_each(&mut see);
+        (0..50).for_each(|_| see(9_999));
+        see(3);
+        (2_000..2_997).for_each(&mut see);
+        recorder.flush(store).unwrap();
+        // What is stored already is older than what comes in the same moment.
+        recorder.see(&table, &error("acme", "purple elephant called first").as_ref(), START);
+        recorder.flush(store).unwrap();
+    });
+    for inbox in &burst {
+        let texts: Vec<_> = inbox
+            .entries
+            .iter()
+            .map(|it| it.sample.message.as_deref().unwrap().split(' ').next_back())
+            .collect();
+        let wanted: Vec<_> =
+            [9_999, 3].into_iter().chain(2_000..2_997).map(letters).chain(["first".to_owned()]).collect();
+        assert_eq!(texts, wanted.iter().map(|word| Some(word.as_str())).collect::<Vec<_>>());
+        assert_eq!((inbox.entries[0].count, inbox.dropped), (50, 1_199));
+    }
     let large = both(|store| {
         let mut recorder = Recorder::new();
         for n in 0..600 {

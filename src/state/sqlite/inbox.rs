@@ -77,7 +77,7 @@ fn note(db: &Connection, notes: &Notes) -> Result<(), Error> {
     let mut add = db.prepare_cached(
         "INSERT INTO inbox (fingerprint, sample, bucket, count, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
-    for (fingerprint, new) in &notes.unmatched {
+    for (fingerprint, new) in notes.in_order() {
         let (first, last) = (new.first_at.as_millis(), new.last_at.as_millis());
         if again.execute(params![fingerprint, new.count.cast_signed(), last])? > 0 {
             continue;
@@ -88,10 +88,13 @@ fn note(db: &Connection, notes: &Notes) -> Result<(), Error> {
     }
     let mut dropped = notes.dropped;
     if !notes.unmatched.is_empty() {
-        let mut sizes = db.prepare_cached("SELECT id, length(CAST(sample AS BLOB)), last_at FROM inbox")?;
+        let mut sizes =
+            db.prepare_cached("SELECT id, length(CAST(sample AS BLOB)), last_at, fingerprint FROM inbox")?;
         let sizes = sizes.query_map([], |row| {
             let size = usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0);
-            Ok((row.get::<_, i64>(0)?.cast_unsigned(), size, Timestamp::from_millis(row.get(2)?)))
+            let place = notes.place(row.get_ref(3)?.as_str()?);
+            let seen = (Timestamp::from_millis(row.get(2)?), place);
+            Ok((row.get::<_, i64>(0)?.cast_unsigned(), size, seen))
         })?;
         let mut drop = db.prepare_cached("DELETE FROM inbox WHERE id = ?1")?;
         for id in too_much(sizes.collect::<Result<_, _>>()?) {
