@@ -7,7 +7,7 @@ use foldhash::HashMap;
 
 use super::{
     change::{Applied, Batch, Change, NewSecret, Outcome},
-    model::{Session, Usage},
+    model::{ProfileId, Session, Usage},
     profiles::Profiles,
     transition,
     view::{Cut, ProfileView, View},
@@ -15,12 +15,12 @@ use super::{
 use crate::time::Timestamp;
 
 /// Profiles with their usage, and the sessions that were looked at.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
     /// By insertion.
     pub profiles: Profiles,
     /// Sessions by id.
-    pub sessions: HashMap<String, Arc<Session>>,
+    pub sessions: Arc<HashMap<String, Arc<Session>>>,
     /// Grows with every change.
     pub revision: u64,
     /// From this instant on the clock guard has nothing to do.
@@ -111,17 +111,21 @@ impl Snapshot {
         }
         let mut outcomes = Vec::with_capacity(batch.changes.len());
         for (id, at) in batch.changes.iter().filter_map(Change::used) {
-            let place = self.profiles.find(id);
-            let Some(profile) = place.and_then(|place| self.profiles.get_mut(place)) else {
-                outcomes.push(Outcome::UnknownProfile);
-                continue;
-            };
-            transition::used(Arc::make_mut(&mut profile.usage), at);
-            self.calm_from = self.calm_from.max(Some(at.before(transition::SKEW)));
-            self.revision = self.revision.wrapping_add(1);
-            outcomes.push(Outcome::Done);
+            outcomes.push(self.used(id, at));
         }
         Some(Applied { outcomes, conflict: false, view: self.view(Arc::clone(session)) })
+    }
+
+    /// A profile was used.
+    pub fn used(&mut self, id: &ProfileId, at: Timestamp) -> Outcome {
+        let place = self.profiles.find(id);
+        let Some(profile) = place.and_then(|place| self.profiles.get_mut(place)) else {
+            return Outcome::UnknownProfile;
+        };
+        transition::used(Arc::make_mut(&mut profile.usage), at);
+        self.calm_from = self.calm_from.max(Some(at.before(transition::SKEW)));
+        self.revision = self.revision.wrapping_add(1);
+        Outcome::Done
     }
 
     /// What facts of an earlier time do to the state of today: what is newer stays.
@@ -148,7 +152,7 @@ impl Snapshot {
             self.revision = self.revision.wrapping_add(1);
         }
         if let (Some(id), true) = (session, plan.session_changed) {
-            self.sessions.insert(id.to_owned(), Arc::clone(&plan.session));
+            Arc::make_mut(&mut self.sessions).insert(id.to_owned(), Arc::clone(&plan.session));
         }
         let view = View { cuts: plan.cuts, ..self.view(plan.session) };
         Applied { outcomes: plan.outcomes, conflict: plan.conflict, view }

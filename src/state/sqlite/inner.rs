@@ -1,10 +1,11 @@
 //! The connection with its cache: fresh rows, transactions, what waits in memory.
 
-use std::{collections::BTreeMap, sync::Arc, thread, time::Duration};
+use std::{sync::Arc, thread, time::Duration};
 
 use rusqlite::{Connection, Error, TransactionBehavior};
 
 use super::{
+    beside::{Beside, LastUsed, note_uses},
     error::{Changed, is_busy, is_failed_sync},
     log,
     open::{Place, newest, version},
@@ -12,8 +13,8 @@ use super::{
 };
 use crate::{
     state::{
-        change::{Applied, Batch, Change},
-        model::{ProfileId, Session},
+        change::{Applied, Batch},
+        model::Session,
         snapshot::{Plan, Snapshot},
         transition,
         view::{ProfileView, View, ViewQuery},
@@ -47,16 +48,16 @@ pub(super) struct Inner {
     pub snapshot: Snapshot,
     /// `PRAGMA data_version` that the snapshot belongs to; none: nothing read yet.
     pub seen: Option<i64>,
-    /// `last_used` that is not written yet.
-    used: BTreeMap<ProfileId, Timestamp>,
+    used: LastUsed,
+    beside: Arc<Beside>,
     /// When `last_used` was last written, or began to wait.
     used_since: Option<Timestamp>,
 }
 
 impl Inner {
     /// Over a connection; nothing is read yet.
-    pub fn new(db: Connection, place: Place, patience: Duration) -> Self {
-        let (snapshot, used) = (Snapshot::default(), BTreeMap::new());
+    pub fn new(db: Connection, place: Place, patience: Duration, beside: Arc<Beside>) -> Self {
+        let (snapshot, used) = (Snapshot::default(), LastUsed::new());
         let doubtful = !log::is_empty(&db);
         Self {
             db,
@@ -68,6 +69,7 @@ impl Inner {
             snapshot,
             seen: None,
             used,
+            beside,
             used_since: None,
         }
     }
@@ -105,7 +107,7 @@ impl Inner {
             }
         }
         self.snapshot.set_profiles(profiles.into_iter().collect());
-        self.snapshot.sessions.clear();
+        self.snapshot.sessions = Arc::default();
         self.seen = Some(seen);
     }
 
@@ -116,9 +118,9 @@ impl Inner {
         }
         let session = Arc::new(read::session(&self.db, id)?);
         if self.snapshot.sessions.len() >= CACHED_SESSIONS {
-            self.snapshot.sessions.clear();
+            self.snapshot.sessions = Arc::default();
         }
-        self.snapshot.sessions.insert(id.to_owned(), Arc::clone(&session));
+        Arc::make_mut(&mut self.snapshot.sessions).insert(id.to_owned(), Arc::clone(&session));
         Ok(session)
     }
 
@@ -130,16 +132,26 @@ impl Inner {
                 return Ok(applied);
             }
         }
-        self.in_transaction(|inner| {
+        let written = self.in_transaction(|inner| {
             let session = inner.session(batch.session.as_deref())?;
             let plan = inner.snapshot.plan(batch, &session, now);
             inner.write(batch.session.as_deref(), &plan)?;
+            inner.beside.open(inner.snapshot.clone());
             Ok(plan)
-        })
-        .map(|plan| {
+        });
+        let meanwhile = self.beside.close();
+        self.snapshot.revision = self.snapshot.revision.max(meanwhile.revision);
+        let applied = written.map(|plan| {
             self.used_since = Some(now);
             self.snapshot.commit(batch.session.as_deref(), plan)
-        })
+        });
+        for (profile, at) in meanwhile.used {
+            self.snapshot.used(&profile, at);
+            self.used_since.get_or_insert(now);
+            let last = self.used.entry(profile).or_insert(at);
+            *last = at.max(*last);
+        }
+        applied
     }
 
     /// See [`crate::state::store::Store::apply_late`].
@@ -309,10 +321,7 @@ impl Inner {
         now: Timestamp,
     ) -> Option<Applied> {
         let applied = self.snapshot.apply_uses(batch, session, now)?;
-        for (profile, at) in batch.changes.iter().filter_map(Change::used) {
-            let last = self.used.entry(profile.clone()).or_insert(at);
-            *last = at.max(*last);
-        }
+        note_uses(batch, &mut self.used);
         self.used_since.get_or_insert(now);
         if self.is_due(now) {
             self.used_since = Some(now);

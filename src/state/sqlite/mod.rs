@@ -5,6 +5,7 @@
 //! transaction; `synchronous=FULL` makes it durable before it is acknowledged. `last_used` waits in
 //! memory for the next change, at most about a second.
 
+mod beside;
 mod error;
 mod inbox;
 mod inner;
@@ -17,13 +18,14 @@ mod write;
 use std::{
     hint,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard},
+    sync::{Arc, Mutex, MutexGuard, TryLockError},
     time::Duration,
 };
 
 use rusqlite::{Connection, Error, Transaction, TransactionBehavior};
 
 use self::{
+    beside::Beside,
     error::{explain, is_busy},
     inner::{Durability, Inner, may_wait},
 };
@@ -47,6 +49,7 @@ const LOOKS: u32 = 200;
 pub struct SqliteStore {
     path: PathBuf,
     inner: Mutex<Inner>,
+    beside: Arc<Beside>,
 }
 
 impl SqliteStore {
@@ -77,8 +80,9 @@ impl SqliteStore {
 
     fn over(path: &Path, db: Connection, patience: Duration) -> Result<Self, StoreError> {
         db.set_prepared_statement_cache_capacity(64);
-        let inner = Inner::new(db, open::Place::of(path), patience);
-        let store = Self { path: path.to_owned(), inner: Mutex::new(inner) };
+        let beside = Arc::<Beside>::default();
+        let inner = Inner::new(db, open::Place::of(path), patience, Arc::clone(&beside));
+        let store = Self { path: path.to_owned(), inner: Mutex::new(inner), beside };
         store.run(Inner::refresh)?;
         Ok(store)
     }
@@ -108,14 +112,23 @@ impl SqliteStore {
     fn at_once<T>(
         &self,
         what: impl FnOnce(&mut Inner) -> Result<Option<T>, Error>,
+        beside: impl Fn(&Beside) -> Option<T>,
     ) -> Option<Result<T, StoreError>> {
-        // A thread that looks at the cache is done sooner than another thread wakes up; one that writes is not.
-        let lock = || {
-            hint::spin_loop();
-            self.inner.try_lock().ok()
-        };
-        let mut inner = (0..LOOKS).find_map(|_| lock())?;
-        what(&mut inner).map_err(|error| explain(&self.path, &error)).transpose()
+        for _ in 0..LOOKS {
+            match self.inner.try_lock() {
+                Ok(mut inner) => {
+                    return what(&mut inner).map_err(|error| explain(&self.path, &error)).transpose();
+                }
+                Err(TryLockError::Poisoned(_)) => return None,
+                // A thread that looks at the cache is done sooner than another thread wakes up; one that
+                // writes is not.
+                Err(TryLockError::WouldBlock) => match beside(&self.beside) {
+                    Some(done) => return Some(Ok(done)),
+                    None => hint::spin_loop(),
+                },
+            }
+        }
+        None
     }
 }
 
@@ -140,23 +153,30 @@ impl Store for SqliteStore {
     }
 
     fn view_at_once(&self, query: &ViewQuery<'_>, now: Timestamp) -> Option<Result<View, StoreError>> {
-        self.at_once(|inner| {
-            let session = inner.cached(query.session, now)?;
-            Ok(session.map(|session| inner.snapshot.view(session)))
-        })
+        self.at_once(
+            |inner| {
+                let session = inner.cached(query.session, now)?;
+                Ok(session.map(|session| inner.snapshot.view(session)))
+            },
+            |beside| beside.view(query, now),
+        )
     }
 
     fn apply_at_once(&self, batch: &Batch, now: Timestamp) -> Option<Result<Applied, StoreError>> {
         if !may_wait(batch) {
             return None;
         }
-        self.at_once(|inner| {
-            let Some(session) = inner.cached(batch.session.as_deref(), now)?.filter(|_| !inner.is_due(now))
-            else {
-                return Ok(None);
-            };
-            Ok(inner.apply_in_memory(batch, &session, now))
-        })
+        self.at_once(
+            |inner| {
+                let Some(session) =
+                    inner.cached(batch.session.as_deref(), now)?.filter(|_| !inner.is_due(now))
+                else {
+                    return Ok(None);
+                };
+                Ok(inner.apply_in_memory(batch, &session, now))
+            },
+            |beside| beside.apply(batch, now),
+        )
     }
 
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
