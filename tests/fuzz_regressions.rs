@@ -4,7 +4,7 @@ use std::fs;
 
 use pointsman::{
     state::{import::import, memory::MemoryStore, store::Store, view::ViewQuery},
-    time::Timestamp,
+    time::{Timestamp, parse_date},
 };
 
 /// Usage of which nothing was understood was stored as fresh usage at every import.
@@ -24,4 +24,13 @@ fn a_second_import_of_odd_usage_changes_nothing() {
     let first = revision();
     import(root.path(), "main", &store, &|a, b| a == b, now).unwrap();
     assert_eq!(revision(), first);
+}
+
+/// Minutes of an offset overflowed where arithmetic is checked.
+#[test]
+fn an_offset_of_endless_minutes_is_none() {
+    let now = Timestamp::from_millis(1_800_000_000_000);
+    for text in ["&8:0+02:0050+02:0108001088~", "10:30+02:99999999", "10:30+999999999", "10:30-32767:32767"] {
+        assert_eq!(parse_date(text, now), None, "{text}");
+    }
 }

@@ -2,6 +2,7 @@
 //! D9, D11, F2, H4, H5, H6).
 
 mod cancel;
+mod crowd;
 mod errors;
 mod keys;
 mod support;

@@ -141,6 +141,7 @@ conform! {
     c10_pins,
     k5_session_commands,
     unknown_things_are_said,
+    batches_that_wait_together_come_one_after_the_other,
 }
 
 fn c1_every_kind_is_kept(store: &dyn Store) {
@@ -255,6 +256,28 @@ fn e8_failures_are_kept(store: &dyn Store) {
     assert_eq!(kept.windows.len(), 2);
     assert_eq!(kept.blocked_until(Some("m1"), again), Some(again.after(5 * MINUTE)));
     assert_eq!(kept.ladders.iter().map(|l| l.step).max(), Some(2));
+}
+
+fn batches_that_wait_together_come_one_after_the_other(store: &dyn Store) {
+    store.put_profile(&profile("openai:a")).unwrap();
+    let select = |model| Change::Select {
+        expect: Expect::Nothing,
+        new: Some(chosen(model, Some(SelectionSource::Auto))),
+    };
+    let batches = [
+        batch("s", vec![limited("openai:a", "m1", START), select("f1")]),
+        batch("s", vec![limited("openai:a", "m1", START), select("f2")]),
+        batch("t", vec![select("f3")]),
+    ];
+    let applied: Vec<_> = store.apply_all(&batches, START).into_iter().map(Result::unwrap).collect();
+    assert_eq!(applied.iter().map(|applied| applied.conflict).collect::<Vec<_>>(), [false, true, false]);
+    assert!(matches!(applied[0].outcomes[0], Outcome::Opened(_)));
+    assert!(matches!(applied[1].outcomes[0], Outcome::Unchanged(_)), "the second sees the first");
+    assert_eq!(usage(&applied[1].view, "openai:a").error_count, 2);
+    for (session, model) in [("s", "f1"), ("t", "f3")] {
+        let expected = Some(chosen(model, Some(SelectionSource::Auto)));
+        assert_eq!(look(store, session).session.selected, expected);
+    }
 }
 
 fn e7_a_manual_clear(store: &dyn Store) {

@@ -1,8 +1,12 @@
 //! The store, off the async threads where it may block.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::{
+    select,
+    sync::{Semaphore, oneshot},
+    task::spawn_blocking,
+};
 
 use super::clock::Clock;
 use crate::{
@@ -23,10 +27,17 @@ pub(super) struct Keeper {
     store: Arc<dyn Store>,
     resilient: Arc<Resilient>,
     turn: Arc<Semaphore>,
+    /// Batches that nobody has begun to store.
+    waiting: Arc<Mutex<Vec<Waiting>>>,
     /// The last view of all profiles that was waited for.
     last: Arc<Mutex<Option<View>>>,
     /// The first one, in case that none had to be waited for.
     first: Arc<OnceLock<View>>,
+}
+
+struct Waiting {
+    batch: Batch,
+    reply: oneshot::Sender<Result<Applied, StoreError>>,
 }
 
 impl Keeper {
@@ -34,7 +45,7 @@ impl Keeper {
         let resilient = Arc::new(Resilient::new(store));
         let store = Arc::clone(&resilient) as Arc<dyn Store>;
         let turn = Arc::new(Semaphore::new(1));
-        Self { store, resilient, turn, last: Arc::default(), first: Arc::default() }
+        Self { store, resilient, turn, waiting: Arc::default(), last: Arc::default(), first: Arc::default() }
     }
 
     pub const fn store(&self) -> &Arc<dyn Store> {
@@ -65,13 +76,13 @@ impl Keeper {
         };
         let (view, now) = self.wait(query).await?;
         // The first view of a process comes this way, and every one that shows a change from outside.
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(of_profiles(&view));
+        *lock(&self.last) = Some(of_profiles(&view));
         Ok((view, now))
     }
 
     /// The profiles as they were last read from the store, for when it cannot be read.
     pub fn last_known(&self) -> Option<View> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let last = lock(&self.last).clone();
         last.or_else(|| self.first.get().cloned())
     }
 
@@ -90,9 +101,32 @@ impl Keeper {
         if let Some(applied) = self.store.apply_at_once(&batch, now) {
             return (applied, now);
         }
-        let of_store = Arc::clone(clock);
-        let applied = self.wait(move |store| store.apply(&batch, of_store.now())).await;
-        (applied, clock.now())
+        (self.applied(batch, clock).await, clock.now())
+    }
+
+    /// Batches that come while the store writes are stored together, by the first of them whose turn it is.
+    async fn applied(&self, batch: Batch, clock: &Arc<dyn Clock>) -> Result<Applied, StoreError> {
+        let (reply, mut answer) = oneshot::channel();
+        lock(&self.waiting).push(Waiting { batch, reply });
+        let turn = Arc::clone(&self.turn).acquire_owned();
+        let permit = select! {
+            biased;
+            applied = &mut answer => return applied.unwrap_or(Err(StoreError::Poisoned)),
+            permit = turn => permit,
+        };
+        let (store, clock, waiting) = (Arc::clone(&self.store), Arc::clone(clock), Arc::clone(&self.waiting));
+        spawn_blocking(move || {
+            let _permit = permit;
+            // Who waits no more has written nothing.
+            let there = |one: &Waiting| !one.reply.is_closed();
+            let all: Vec<Waiting> = std::mem::take(&mut *lock(&waiting)).into_iter().filter(there).collect();
+            let (batches, replies): (Vec<_>, Vec<_>) = all.into_iter().map(|it| (it.batch, it.reply)).unzip();
+            for (reply, applied) in replies.into_iter().zip(store.apply_all(&batches, clock.now())) {
+                // It may have gone meanwhile.
+                drop(reply.send(applied));
+            }
+        });
+        answer.await.unwrap_or(Err(StoreError::Poisoned))
     }
 
     pub async fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError> {
@@ -120,6 +154,10 @@ impl Keeper {
         });
         done.await.unwrap_or(Err(StoreError::Poisoned))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn of_profiles(view: &View) -> View {

@@ -115,6 +115,37 @@ impl Resilient {
         self.troubled.store(false, Ordering::Release);
     }
 
+    /// Remembers what was applied; keeps the facts of what could not be.
+    fn settle(
+        &self,
+        inner: &mut Inner,
+        batch: &Batch,
+        applied: Result<Applied, StoreError>,
+        now: Timestamp,
+    ) -> Result<Applied, StoreError> {
+        let query = ViewQuery { session: batch.session.as_deref() };
+        match applied {
+            Ok(applied) => {
+                inner.remember(&query, &applied.view);
+                Ok(applied)
+            }
+            Err(error) => {
+                self.say(inner, &error, true);
+                // What cannot be written can often be read: the facts are kept on top of that.
+                if let Ok(view) = self.store.view(&query, now) {
+                    inner.remember(&query, &view);
+                }
+                let facts: Vec<Change> = batch.changes.iter().filter(|c| is_fact(c)).cloned().collect();
+                let all = facts.len() == batch.changes.len();
+                if inner.read.is_none() || (!all && facts.is_empty()) {
+                    return Err(error);
+                }
+                let kept = inner.keep(&Batch { session: batch.session.clone(), changes: facts }, now);
+                if all { Ok(kept) } else { Err(error) }
+            }
+        }
+    }
+
     fn say(&self, inner: &mut Inner, error: &StoreError, writing: bool) {
         // A file that can be read again may still not be written.
         let writing = writing || inner.trouble.as_ref().is_some_and(|trouble| trouble.writing);
@@ -202,27 +233,18 @@ impl Store for Resilient {
 
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError> {
         let mut inner = self.lock()?;
-        let query = ViewQuery { session: batch.session.as_deref() };
-        match self.catch_up(&mut inner).and_then(|()| self.store.apply(batch, now)) {
-            Ok(applied) => {
-                inner.remember(&query, &applied.view);
-                Ok(applied)
-            }
-            Err(error) => {
-                self.say(&mut inner, &error, true);
-                // What cannot be written can often be read: the facts are kept on top of that.
-                if let Ok(view) = self.store.view(&query, now) {
-                    inner.remember(&query, &view);
-                }
-                let facts: Vec<Change> = batch.changes.iter().filter(|c| is_fact(c)).cloned().collect();
-                let all = facts.len() == batch.changes.len();
-                if inner.read.is_none() || (!all && facts.is_empty()) {
-                    return Err(error);
-                }
-                let kept = inner.keep(&Batch { session: batch.session.clone(), changes: facts }, now);
-                if all { Ok(kept) } else { Err(error) }
-            }
+        let applied = self.catch_up(&mut inner).and_then(|()| self.store.apply(batch, now));
+        self.settle(&mut inner, batch, applied, now)
+    }
+
+    fn apply_all(&self, batches: &[Batch], now: Timestamp) -> Vec<Result<Applied, StoreError>> {
+        if !self.is_troubled()
+            && let Ok(mut inner) = self.lock()
+        {
+            let applied = batches.iter().zip(self.store.apply_all(batches, now));
+            return applied.map(|(batch, applied)| self.settle(&mut inner, batch, applied, now)).collect();
         }
+        batches.iter().map(|batch| self.apply(batch, now)).collect()
     }
 
     fn view_at_once(&self, query: &ViewQuery<'_>, now: Timestamp) -> Option<Result<View, StoreError>> {

@@ -27,6 +27,12 @@ pub trait Store: Send + Sync {
     /// [`StoreError`] when the state cannot be written; then nothing of the batch is.
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError>;
 
+    /// Applies batches that wait together, in order, each as [`Store::apply`] does. A store that pays for
+    /// each transaction may take one for them all; then they are acknowledged together.
+    fn apply_all(&self, batches: &[Batch], now: Timestamp) -> Vec<Result<Applied, StoreError>> {
+        batches.iter().map(|batch| self.apply(batch, now)).collect()
+    }
+
     /// Applies facts that could not be written when they happened, oldest first, each as of its time,
     /// all or nothing. What others have written since stays: to the clock guard (E11) it is not from
     /// the future. Without facts, it tells whether the state could be written.

@@ -143,8 +143,8 @@ impl Parts {
         } else {
             (hours, "0", tail)
         };
-        let seconds =
-            hours.parse::<i32>().ok()?.checked_mul(3_600)?.checked_add(minutes.parse::<i32>().ok()? * 60)?;
+        let seconds = |count: &str, of_one: i32| Some(i32::from(count.parse::<i16>().ok()?) * of_one);
+        let seconds = seconds(hours, 3_600)? + seconds(minutes, 60)?;
         let seconds = if text.starts_with('-') { -seconds } else { seconds };
         self.zone = Some(Offset::from_seconds(seconds).ok()?.to_time_zone());
         Some(tail)

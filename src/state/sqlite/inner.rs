@@ -50,6 +50,8 @@ pub(super) struct Inner {
     pub seen: Option<i64>,
     used: LastUsed,
     beside: Arc<Beside>,
+    /// Sessions that the transaction under way changes.
+    changing: Vec<String>,
     /// When `last_used` was last written, or began to wait.
     used_since: Option<Timestamp>,
 }
@@ -70,6 +72,7 @@ impl Inner {
             seen: None,
             used,
             beside,
+            changing: Vec::new(),
             used_since: None,
         }
     }
@@ -132,26 +135,46 @@ impl Inner {
                 return Ok(applied);
             }
         }
-        let written = self.in_transaction(|inner| {
-            let session = inner.session(batch.session.as_deref())?;
-            let plan = inner.snapshot.plan(batch, &session, now);
-            inner.write(batch.session.as_deref(), &plan)?;
-            inner.beside.open(inner.snapshot.clone());
-            Ok(plan)
+        self.beside_others(|inner| inner.apply_within(batch, now))
+    }
+
+    /// See [`crate::state::store::Store::apply_all`]; all or none.
+    pub fn apply_all(&mut self, batches: &[Batch], now: Timestamp) -> Result<Vec<Applied>, Error> {
+        self.beside_others(|inner| batches.iter().map(|batch| inner.apply_within(batch, now)).collect())
+    }
+
+    /// Inside a transaction. Should that fail, the snapshot is read anew.
+    fn apply_within(&mut self, batch: &Batch, now: Timestamp) -> Result<Applied, Error> {
+        let id = batch.session.as_deref();
+        let session = self.session(id)?;
+        let plan = self.snapshot.plan(batch, &session, now);
+        self.write(id, &plan)?;
+        self.used_since = Some(now);
+        if let (Some(id), true) = (id, plan.session_changed) {
+            self.changing.push(id.to_owned());
+        }
+        Ok(self.snapshot.commit(id, plan))
+    }
+
+    /// Runs `work` in a transaction; while the disk is waited for, others see the state before it.
+    fn beside_others<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let done = self.in_transaction(|inner| {
+            inner.changing.clear();
+            let mut before = inner.snapshot.clone();
+            // Not held, so that `work` changes them where they stand.
+            before.sessions = Arc::default();
+            let done = work(inner)?;
+            before.sessions = Arc::clone(&inner.snapshot.sessions);
+            inner.beside.open(before, std::mem::take(&mut inner.changing));
+            Ok(done)
         });
-        let meanwhile = self.beside.close();
-        self.snapshot.revision = self.snapshot.revision.max(meanwhile.revision);
-        let applied = written.map(|plan| {
-            self.used_since = Some(now);
-            self.snapshot.commit(batch.session.as_deref(), plan)
-        });
-        for (profile, at) in meanwhile.used {
+        for (profile, at) in self.beside.close() {
             self.snapshot.used(&profile, at);
-            self.used_since.get_or_insert(now);
+            self.used_since.get_or_insert(at);
             let last = self.used.entry(profile).or_insert(at);
             *last = at.max(*last);
         }
-        applied
+        done
     }
 
     /// See [`crate::state::store::Store::apply_late`].

@@ -148,6 +148,16 @@ impl Store for SqliteStore {
         self.run(|inner| inner.apply(batch, now))
     }
 
+    fn apply_all(&self, batches: &[Batch], now: Timestamp) -> Vec<Result<Applied, StoreError>> {
+        if batches.len() > 1
+            && let Ok(all) = self.run(|inner| inner.apply_all(batches, now))
+        {
+            return all.into_iter().map(Ok).collect();
+        }
+        // What one of them comes to grief on need not be the others' fault.
+        batches.iter().map(|batch| self.apply(batch, now)).collect()
+    }
+
     fn apply_late(&self, facts: &[(Batch, Timestamp)]) -> Result<(), StoreError> {
         self.run(|inner| inner.apply_late(facts))
     }
