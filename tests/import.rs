@@ -423,3 +423,31 @@ fn c8_what_is_no_secret_is_left_and_said() {
     assert!(!said.contains("planted"), "{said}");
     assert_eq!(look(&store).profiles.len(), 1);
 }
+
+/// A file that was mended is imported again: what lacks a secret gets it, and what has one keeps it.
+#[test]
+fn c4_a_missing_secret_is_filled_in_and_none_is_replaced() {
+    let root = tempfile::tempdir().unwrap();
+    let store = MemoryStore::default();
+    let file = |key: &str, access: Value| {
+        json!({ "profiles": {
+            "openai:a": { "type": "api_key", "provider": "openai", "key": key },
+            "openai:b": { "type": "oauth", "provider": "openai", "access": access },
+        } })
+    };
+    let name = "agents/main/agent/auth-profiles.json";
+    write(root.path(), name, &file("", json!(123)));
+    let first = run(root.path(), &store).files.remove(0);
+    assert_eq!(first.profiles, ["openai:a", "openai:b"]);
+    let without = first.not_understood.iter().filter(|left| left.why.contains("without a secret"));
+    assert_eq!(without.map(|left| left.at.as_str()).collect::<Vec<_>>(), ["openai:a", "openai:b"]);
+
+    write(root.path(), name, &file("sk-planted-1", json!("sk-planted-2")));
+    let second = run(root.path(), &store).files.remove(0);
+    assert_eq!((second.filled.len(), second.kept.len()), (2, 0), "{second:?}");
+    write(root.path(), name, &file("sk-planted-3", json!("sk-planted-4")));
+    let third = run(root.path(), &store).files.remove(0);
+    assert_eq!((third.filled.len(), third.kept.len()), (0, 2), "{third:?}");
+    assert_eq!(direct(get(&store, "openai:a").secret.as_ref()), "sk-planted-1");
+    assert_eq!(direct(get(&store, "openai:b").secret.as_ref()), "sk-planted-2");
+}

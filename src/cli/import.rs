@@ -33,6 +33,12 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let failed = |error| Failure::Read { path: args.dir.clone(), error };
     // A folder that cannot be read is no folder without files.
+    if !std::fs::metadata(&args.dir).map_err(failed)?.is_dir() {
+        let dir = args.dir.to_string_lossy();
+        return Err(Failure::Usage(format!(
+            "`{dir}` is a file; name the folder that holds `agents/`, `agent/` or `credentials/`"
+        )));
+    }
     std::fs::read_dir(&args.dir).map_err(failed)?;
     let table = rulebook::load_to_judge(global, world)?;
     let store = args.view.state.open(world)?;
@@ -54,8 +60,12 @@ pub(super) fn run(
 fn human(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     for file in &report.files {
         writeln!(out, "{}", Shown(&file.path.to_string_lossy()))?;
-        let taken =
-            [("stored", &file.profiles), ("usage taken over", &file.usage), ("kept as stored", &file.kept)];
+        let taken = [
+            ("stored", &file.profiles),
+            ("secret filled in", &file.filled),
+            ("usage taken over", &file.usage),
+            ("kept as stored", &file.kept),
+        ];
         for (what, ids) in taken.iter().filter(|(_, ids)| !ids.is_empty()) {
             writeln!(out, "  {what}: {}", Shown(&ids.join(", ")))?;
         }

@@ -46,6 +46,8 @@ pub struct FileReport {
     pub profiles: Vec<String>,
     /// Profiles whose usage was taken over.
     pub usage: Vec<String>,
+    /// Profiles that were stored without a secret, and have it now.
+    pub filled: Vec<String>,
     /// Profiles, or their usage, that the state has already: the stored ones stay.
     pub kept: Vec<String>,
     /// What was not understood, and is left where it is.
@@ -186,9 +188,18 @@ impl<'a> Import<'a> {
         for (place, profile) in read.into_iter().enumerate() {
             if twice.contains(&place) {
                 report.left(profile.id.0, "stands here under two names; remove one of them");
-            } else if find(&view, &profile.id, self.family).is_some() {
-                report.kept.push(profile.id.0.into());
+            } else if let Some(there) = find(&view, &profile.id, self.family) {
+                let filled = self.fill(&there, &profile)?;
+                let done = if filled { &mut report.filled } else { &mut report.kept };
+                done.push(profile.id.0.into());
             } else {
+                if profile.secret.is_none() && profile.refresh.is_none() {
+                    report.left(
+                        profile.id.0.as_str(),
+                        "is stored without a secret; mend the file and import it again, or store one with `pointsman \
+                         profiles add`",
+                    );
+                }
                 new.push(profile);
             }
         }
@@ -204,6 +215,23 @@ impl<'a> Import<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Gives a stored profile the secret that it lacks. One that it has is never replaced, nor joined by
+    /// a part of another.
+    fn fill(&self, there: &ProfileId, found: &Profile) -> Result<bool, StoreError> {
+        if found.secret.is_none() {
+            return Ok(false);
+        }
+        let lacks = |stored: &Profile| {
+            stored.secret.is_none()
+                && stored.refresh.is_none()
+                && (stored.kind, &stored.provider) == (found.kind, &found.provider)
+        };
+        let Some(stored) = self.store.profile(there)?.filter(lacks) else { return Ok(false) };
+        let (secret, refresh) = (found.secret.clone(), found.refresh.clone());
+        self.store.put_profile(&Profile { secret, refresh, expires: found.expires, ..stored })?;
+        Ok(true)
     }
 
     fn take_usage(&self, all: Entries, report: &mut FileReport) -> Result<(), StoreError> {
