@@ -195,8 +195,12 @@ impl Under<'_> {
 
     /// `&#47;`, `&#x2F;`, `&sol;`.
     fn entity(self, at: usize) -> Option<(char, usize)> {
-        let Some(number) = self.behind('#', at) else { return self.named(at) };
-        let hex = self.behind('x', number).or_else(|| self.behind('X', number));
+        // Read once: it may be escaped itself, and so on.
+        let (initial, number) = self.read(at)?;
+        if initial != '#' {
+            return self.named(initial, number);
+        }
+        let hex = self.read(number).filter(|(c, _)| matches!(c, 'x' | 'X')).map(|(_, digits)| digits);
         let (number, end, _) = match hex {
             Some(digits) => self.number(digits, 16, 8)?,
             None => self.number(number, 10, 8)?,
@@ -204,8 +208,7 @@ impl Under<'_> {
         Some((char::from_u32(number)?, self.behind(';', end)?))
     }
 
-    fn named(self, at: usize) -> Option<(char, usize)> {
-        let (initial, next) = self.read(at)?;
+    fn named(self, initial: char, next: usize) -> Option<(char, usize)> {
         let fitting = NAMES.iter().filter(|(name, _)| name.starts_with(initial));
         fitting.into_iter().find_map(|(name, c)| {
             let end = name.chars().skip(1).try_fold(next, |at, letter| self.behind(letter, at))?;

@@ -65,7 +65,10 @@ impl Resolver<'_> {
                 PolicyForm::Budget(budget) => {
                     let node = Budget {
                         attempts: budget.attempts.as_ref().map(|c| self.attempts(c)),
-                        elapsed: budget.elapsed.as_ref().map(|d| self.duration(d)),
+                        elapsed: budget
+                            .elapsed
+                            .as_ref()
+                            .map(|d| self.not_nothing(d, "the time of a run", "no call would ever be made")),
                     };
                     self.set.policy.budget = Some(Spanned { node, span });
                 }

@@ -28,11 +28,21 @@ impl Resolver<'_> {
 
     /// A duration that must be longer than zero.
     pub(super) fn positive(&mut self, slot: &ast::DurationSlot, what: &str) -> DurationSlot {
+        self.not_nothing(slot, what, "a failed call would be repeated at once")
+    }
+
+    /// A duration that must be longer than zero, and what would follow otherwise.
+    pub(super) fn not_nothing(
+        &mut self,
+        slot: &ast::DurationSlot,
+        what: &str,
+        otherwise: &str,
+    ) -> DurationSlot {
         let resolved = self.duration(slot);
         if self.in_rules(resolved).is_zero() {
             self.out.push(
                 Diagnostic::new(policy::ZERO, slot.span, format!("{what} is zero"))
-                    .here("a failed call would be repeated at once")
+                    .here(otherwise)
                     .help("write a duration, such as `30s`"),
             );
         }
