@@ -287,3 +287,91 @@ fn nothing_is_asked_of_an_operator_that_only_a_shipped_file_could_mend() {
     .unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
 }
+
+/// What is wrong with a text, with where it points and how to mend it.
+fn told(text: &str) -> Vec<(String, String, String)> {
+    let error = load::from_text(&format!("language 1\n{text}")).unwrap_err();
+    let each = error.diagnostics.iter().map(|found| {
+        let file = |span: pointsman::lang::source::Span| {
+            let source = error.sources.iter().find(|(id, _)| *id == span.source).unwrap().1;
+            source.shipped.unwrap_or("mine").to_owned()
+        };
+        let related = found.related.first().map(|(span, text)| format!("{text} {}", file(*span)));
+        let places = format!("{} {}; {}", found.labels[0].1, file(found.span()), related.unwrap_or_default());
+        (found.message.clone(), places, found.help.clone().unwrap_or_default())
+    });
+    each.collect()
+}
+
+#[test]
+fn a_name_of_the_shipped_rules_is_reported_at_the_operators_own() {
+    for (text, what, place, help) in [
+        (
+            "provider openrouter { rule a -> billing when text has \"odd words here\" }\nuse default",
+            "block `openrouter`",
+            "providers/routers.rules",
+            "give yours a name of its own: `provider openrouter as mine { … }`; to change the shipped one, write \
+             `in provider openrouter before RULE { … }`, or `drop provider openrouter`",
+        ),
+        (
+            "rule host_unknown -> billing when text has \"odd words here\"\nuse default",
+            "rule `host_unknown`",
+            "",
+            "give yours another name; to change the shipped one, write `replace rule host_unknown …` instead",
+        ),
+        (
+            "use default\nlist usage_window_words = [\"fortnightly\"]",
+            "list `usage_window_words`",
+            "classify/words.rules",
+            "give yours another name; to change the shipped one, write `replace list usage_window_words …` instead",
+        ),
+        (
+            "use default\non billing { surface }",
+            "on `billing`",
+            "policy/reactions.rules",
+            "to change the shipped one, write `replace on billing …` instead",
+        ),
+    ] {
+        let found = told(text);
+        let (message, places, helped) = &found[0];
+        assert_eq!(message, &format!("{what} is declared twice"));
+        assert!(places.starts_with("declared here mine; the shipped rules declare it too "), "{places}");
+        assert!(places.ends_with(place), "{places}");
+        assert_eq!(helped, help);
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
+    load::from_text(
+        "language 1\nprovider openrouter as mine { rule a -> billing when text has \"odd words here\" }\nuse default",
+    )
+    .map_err(|e| render::lines(&e.diagnostics, &e.sources))
+    .unwrap();
+}
+
+#[test]
+fn what_is_dropped_takes_the_shipped_tests_of_it_along() {
+    for dropped in ["provider openrouter", "rule host_unknown", "rule bare_unknown"] {
+        let text = format!("language 1\nuse default\ndrop {dropped}\n");
+        let (set, warnings) =
+            load::from_text(&text).map_err(|e| render::lines(&e.diagnostics, &e.sources)).unwrap();
+        assert!(warnings.is_empty(), "{dropped}: {warnings:?}");
+        assert!(set.tests.iter().any(|test| test.title.starts_with("D5")), "what holds of others stays");
+    }
+    let own =
+        told("use default\ndrop rule host_unknown\ntest \"own\" { status 400 -> format by host_unknown }");
+    assert_eq!(own[0].0, "there is no rule called `host_unknown`", "one's own test is one's own to mend");
+}
+
+#[test]
+fn a_name_of_the_shipped_rules_asks_for_them() {
+    let help = "the shipped rules have `overloaded`: add `use default`";
+    let rule = "rule slow -> overloaded when text has \"slow down, friend\"";
+    assert_eq!(told(rule)[0].2, help);
+    assert_eq!(
+        told("rule slow -> overlooded when text has \"slow down, friend\"")[0].2,
+        "declare it, or name one of `unclassified` and `empty_response`"
+    );
+    assert_eq!(
+        told("let a = text has any of usage_window_words\nrule b -> unclassified when a")[0].2,
+        "the shipped rules have `usage_window_words`: add `use default`"
+    );
+}

@@ -8,7 +8,7 @@ use crate::lang::{
     diagnostic::Diagnostic,
     diagnostic::codes::{edits, types},
     diagnostic::nearest::{Hints, nearest},
-    source::{Span, Spanned},
+    source::{SourceId, Span, Spanned},
 };
 
 /// The list under edit.
@@ -19,6 +19,8 @@ pub(super) struct Work<'a> {
     pub incomplete: bool,
     /// What earlier edits took out, and where.
     pub gone: &'a mut HashMap<Target, Span>,
+    /// Rules that drops took out, and the file that did.
+    pub rules_gone: &'a mut Vec<(String, SourceId)>,
     /// How often it is still told which name was meant.
     pub hints: &'a Hints,
 }
@@ -43,8 +45,16 @@ impl Work<'_> {
                     self.right_kind(target, provider, kind.span)?;
                 }
                 let at = if target.kind == Kind::Rule { path.span() } else { path.name.span };
-                if !remove(self.list, target, None) {
+                let Some(dropped) = remove(self.list, target, None) else {
                     return self.unknown(target, at);
+                };
+                match target.kind {
+                    Kind::Rule => self.rules_gone.push((target.name.clone(), span.source)),
+                    _ => {
+                        let mut names = Vec::new();
+                        collect(&[dropped], Kind::Rule, None, &mut names);
+                        self.rules_gone.extend(names.into_iter().map(|name| (name, span.source)));
+                    }
                 }
                 self.gone.insert(target.clone(), span);
                 Ok(Some(format!("{} dropped", target.shown())))
@@ -259,12 +269,11 @@ fn find<'a>(list: &'a mut [Statement], target: &Target, block: Option<&str>) -> 
     None
 }
 
-fn remove(list: &mut Vec<Statement>, target: &Target, block: Option<&str>) -> bool {
+fn remove(list: &mut Vec<Statement>, target: &Target, block: Option<&str>) -> Option<Statement> {
     if let Some(at) = list.iter().position(|s| is(s, target, block)) {
-        list.remove(at);
-        return true;
+        return Some(list.remove(at));
     }
-    list.iter_mut().any(|s| body(s).is_some_and(|(name, inner)| remove(inner, target, Some(&name))))
+    list.iter_mut().find_map(|s| body(s).and_then(|(name, inner)| remove(inner, target, Some(&name))))
 }
 
 fn collect(list: &[Statement], kind: Kind, block: Option<&str>, names: &mut Vec<String>) {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::target::Target;
 use super::{
-    ast::{Edit, Statement, StatementKind},
+    ast::{Edit, Expectation, Statement, StatementKind},
     diagnostic::codes::{edits, loading},
     diagnostic::{Diagnostic, Diagnostics, nearest::Hints},
     load::Program,
@@ -60,13 +60,14 @@ pub fn apply(program: &mut Program, out: &mut Diagnostics) -> Vec<tree::Edit> {
     let mut pending = settle(program, pending, out);
     pending.sort_by_key(|p| (std::cmp::Reverse(p.depth), order(&p.edit)));
     let mut gone = HashMap::new();
-    let mut done = Vec::new();
+    let (mut done, mut rules_gone) = (Vec::new(), Vec::new());
     let hints = Hints::default();
     for edit in pending {
         let mut work = apply::Work {
             list: &mut program.statements,
             incomplete: program.incomplete,
             gone: &mut gone,
+            rules_gone: &mut rules_gone,
             hints: &hints,
         };
         match work.edit(edit.edit, &edit.target, edit.span) {
@@ -75,7 +76,29 @@ pub fn apply(program: &mut Program, out: &mut Diagnostics) -> Vec<tree::Edit> {
             Err(problem) => out.push(*problem),
         }
     }
+    forget_tests(program, &rules_gone);
     done
+}
+
+/// Takes out, of the files that a dropping one uses, the lines of tests that name a rule which it dropped, and
+/// tests that had no others: they hold of nothing any more.
+fn forget_tests(program: &mut Program, gone: &[(String, SourceId)]) {
+    if gone.is_empty() {
+        return;
+    }
+    let mut statements = std::mem::take(&mut program.statements);
+    statements.retain_mut(|statement| {
+        let source = statement.span.source;
+        let StatementKind::Test(test) = &mut statement.kind else { return true };
+        let before = test.cases.len();
+        test.cases.retain(|case| {
+            let Expectation::Verdict { by: Some(by), .. } = case else { return true };
+            let by = by.full();
+            !gone.iter().any(|(rule, dropper)| *rule == by && program.uses(*dropper, source))
+        });
+        before == 0 || !test.cases.is_empty()
+    });
+    program.statements = statements;
 }
 
 /// Among edits of one file: new declarations first, then additions, then removals, so that a file

@@ -100,7 +100,7 @@ impl Resolver<'_> {
         let id = self.rules.take(&full);
         if id.is_none() && !self.unsure.may_be(&path.name.node) && !self.unsure.may_be(&full) {
             let name = Spanned { node: full.clone(), span: path.span() };
-            let mut problem = unknown(names::UNKNOWN_RULE, "rule", &name, &self.rules);
+            let mut problem = unknown(names::UNKNOWN_RULE, "rule", &name, &self.rules, self.program);
             let mut known = self.rules.names().take(Hints::NAMES);
             let tail = known.find(|n| n.rsplit('.').next() == Some(full.as_str()));
             if let Some(tail) = tail {

@@ -73,7 +73,7 @@ impl Resolver<'_> {
         if self.unsure.may_be(&name.node) {
             return;
         }
-        let mut problem = names::unknown(name_codes::UNKNOWN_LET, "let", name, &self.lets);
+        let mut problem = names::unknown(name_codes::UNKNOWN_LET, "let", name, &self.lets, self.program);
         if self.lists.get(&name.node).is_some() {
             problem =
                 problem.help(format!("`{}` is a list: write `text has any of {}`", name.node, name.node));
@@ -257,7 +257,7 @@ impl Resolver<'_> {
     pub(super) fn list(&mut self, name: &ast::Name) -> Option<ListId> {
         let id = self.lists.take(&name.node);
         if id.is_none() && !self.unsure.may_be(&name.node) {
-            self.out.push(names::unknown(name_codes::UNKNOWN_LIST, "list", name, &self.lists));
+            self.out.push(names::unknown(name_codes::UNKNOWN_LIST, "list", name, &self.lists, self.program));
         }
         id.map(ListId)
     }

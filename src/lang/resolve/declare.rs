@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{
     Resolver,
-    names::{Table, block_name},
+    names::{FORM, Table, Twice, block_name},
 };
 use crate::lang::{
     ast::{self, Statement, StatementKind},
@@ -12,6 +12,7 @@ use crate::lang::{
         Diagnostic, Diagnostics,
         codes::{lints, names},
     },
+    load::Program,
     overlay::target::{Kind, Target},
     policy::{BUILT_IN, End, Reaction, Traits},
     source::{Span, Spanned},
@@ -55,9 +56,35 @@ pub(super) enum Guard<'a> {
 struct Seen(HashMap<Kind, Table>);
 
 impl Seen {
-    fn first(&mut self, kind: Kind, name: &str, span: Span, out: &mut Diagnostics) -> bool {
-        let word = if kind == Kind::Form { "the form" } else { kind.word() };
-        self.0.entry(kind).or_default().declare(word, name, 0, span, out)
+    fn first(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        span: Span,
+        program: &Program,
+        out: &mut Diagnostics,
+    ) -> bool {
+        let word = if kind == Kind::Form { FORM } else { kind.word() };
+        self.0.entry(kind).or_default().declare(word, name, 0, span, program, out)
+    }
+
+    fn block(&mut self, name: &ast::Name, guard: &Guard<'_>, program: &Program, out: &mut Diagnostics) {
+        let Some(first) = self.0.entry(Kind::Block).or_default().insert(&name.node, 0, name.span) else {
+            return;
+        };
+        let (kind, renamed) = match guard {
+            Guard::When(_) => ("group", "give yours another name".to_owned()),
+            Guard::Providers(ids) => {
+                let ids: Vec<&str> = ids.iter().map(|id| id.node.as_str()).collect();
+                let ids = ids.join(", ");
+                ("provider", format!("give yours a name of its own: `provider {ids} as mine {{ … }}`"))
+            }
+        };
+        let block = format!("{kind} {}", name.node);
+        let change = format!("write `in {block} before RULE {{ … }}`, or `drop {block}`");
+        let what = format!("block `{}`", name.node);
+        let twice = Twice { what, change, renamed: Some(&renamed), first, second: name.span };
+        out.push(twice.report(program));
     }
 }
 
@@ -110,7 +137,14 @@ impl<'p> Resolver<'p> {
                     Some((_, block)) => format!("{block}.{}", rule.name.node),
                     None => rule.name.node.clone(),
                 };
-                if self.rules.declare("rule", &full, number(found.rules.len()), rule.name.span, self.out) {
+                if self.rules.declare(
+                    "rule",
+                    &full,
+                    number(found.rules.len()),
+                    rule.name.span,
+                    self.program,
+                    self.out,
+                ) {
                     found.rules.push((block.map(|b| b.0), rule, statement));
                 }
             }
@@ -150,12 +184,12 @@ impl<'p> Resolver<'p> {
     /// What stands outside of blocks.
     #[expect(clippy::collapsible_match, reason = "a guard that declares and reports would hide that it does")]
     fn named(&mut self, statement: &'p Statement, found: &mut Found<'p>, seen: &mut Seen) {
-        let out = &mut *self.out;
+        let (program, out) = (self.program, &mut *self.out);
         match &statement.kind {
             StatementKind::Bucket(d) => {
                 let built_in = self.buckets.get(&d.name.node).filter(|id| *id < 2);
                 if built_in.is_some() {
-                    if seen.first(Kind::Bucket, &d.name.node, d.name.span, out) {
+                    if seen.first(Kind::Bucket, &d.name.node, d.name.span, program, out) {
                         found.buckets.push((d, statement));
                     }
                 } else if self.buckets.declare(
@@ -163,6 +197,7 @@ impl<'p> Resolver<'p> {
                     &d.name.node,
                     number(self.set.buckets.len()),
                     d.name.span,
+                    program,
                     out,
                 ) {
                     found.buckets.push((d, statement));
@@ -177,17 +212,25 @@ impl<'p> Resolver<'p> {
                 }
             }
             StatementKind::Alias(d) => {
-                if seen.first(Kind::Alias, &d.name.node, d.name.span, out) {
+                if seen.first(Kind::Alias, &d.name.node, d.name.span, program, out) {
                     found.aliases.push((d, statement));
                 }
             }
             StatementKind::List(d) => {
-                if self.lists.declare("list", &d.name.node, number(found.lists.len()), d.name.span, out) {
+                if self.lists.declare(
+                    "list",
+                    &d.name.node,
+                    number(found.lists.len()),
+                    d.name.span,
+                    program,
+                    out,
+                ) {
                     found.lists.push((d, statement));
                 }
             }
             StatementKind::Let(d) => {
-                if self.lets.declare("let", &d.name.node, number(found.lets.len()), d.name.span, out) {
+                if self.lets.declare("let", &d.name.node, number(found.lets.len()), d.name.span, program, out)
+                {
                     found.lets.push((d, statement));
                 }
             }
@@ -197,6 +240,7 @@ impl<'p> Resolver<'p> {
                     &d.name.node,
                     number(found.settings.len()),
                     d.name.span,
+                    program,
                     out,
                 ) {
                     found.settings.push((d, statement));
@@ -208,29 +252,30 @@ impl<'p> Resolver<'p> {
                     &d.name.node,
                     number(found.backoffs.len()),
                     d.name.span,
+                    program,
                     out,
                 ) {
                     found.backoffs.push((d, statement));
                 }
             }
             StatementKind::Reset(d) => {
-                if seen.first(Kind::Reset, &d.name.node, d.name.span, out) {
+                if seen.first(Kind::Reset, &d.name.node, d.name.span, program, out) {
                     found.resets.push((d, statement));
                 }
             }
             StatementKind::On { bucket, reaction } => {
-                if seen.first(Kind::On, &bucket.node, bucket.span, out) {
+                if seen.first(Kind::On, &bucket.node, bucket.span, program, out) {
                     found.ons.push((bucket, reaction));
                 }
             }
             StatementKind::Test(d) => {
-                if seen.first(Kind::Test, &d.title.node, d.title.span, out) {
+                if seen.first(Kind::Test, &d.title.node, d.title.span, program, out) {
                     found.tests.push((d, statement));
                 }
             }
             StatementKind::Policy(form) => {
                 if let Some(target) = Target::declared(statement)
-                    && seen.first(target.kind, &target.name, form_span(form, statement), out)
+                    && seen.first(target.kind, &target.name, form_span(form, statement), program, out)
                 {
                     found.forms.push((form, statement));
                 }
@@ -250,7 +295,7 @@ impl<'p> Resolver<'p> {
         found: &mut Found<'p>,
         seen: &mut Seen,
     ) {
-        seen.first(Kind::Block, &name.node, name.span, self.out);
+        seen.block(name, &guard, self.program, self.out);
         let id = BlockId(number(found.blocks.len()));
         found.blocks.push(Block { name: name.node.clone(), parent: parent.map(|p| p.0), guard, statement });
         for inner in body {

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::lang::{
     ast::{Name, ProviderBlock},
     diagnostic::{Code, Diagnostic, Diagnostics, codes::names, nearest::Hints},
+    load::Program,
+    shipped,
     source::{Span, Spanned},
 };
 
@@ -19,23 +21,37 @@ pub struct Table {
 
 impl Table {
     /// Declares a name; reports a second declaration and gives `false` for it.
-    pub fn declare(&mut self, kind: &str, name: &str, id: u32, span: Span, out: &mut Diagnostics) -> bool {
+    pub fn declare(
+        &mut self,
+        kind: &str,
+        name: &str,
+        id: u32,
+        span: Span,
+        program: &Program,
+        out: &mut Diagnostics,
+    ) -> bool {
+        let first = self.insert(name, id, span);
+        if let Some(first) = first {
+            let change = match kind {
+                FORM => format!("write `replace {name} …` instead"),
+                "test" => format!("write `replace test \"{name}\" …` instead"),
+                _ => format!("write `replace {kind} {name} …` instead"),
+            };
+            let renamed = (!UNNAMED.contains(&kind)).then_some("give yours another name");
+            let twice = Twice { what: format!("{kind} `{name}`"), change, renamed, first, second: span };
+            out.push(twice.report(program));
+        }
+        first.is_none()
+    }
+
+    /// Declares a name, or gives the place of its first declaration.
+    pub fn insert(&mut self, name: &str, id: u32, span: Span) -> Option<Span> {
         if let Some((_, first)) = self.known.get(name) {
-            out.push(
-                Diagnostic::new(names::DUPLICATE, span, format!("{kind} `{name}` is declared twice"))
-                    .here("declared again here")
-                    .related(*first, "first declared here")
-                    .help(if span.source == first.source {
-                        "keep one of the two, or give one another name".to_owned()
-                    } else {
-                        format!("give it another name; to change the first, write `replace {kind} …`")
-                    }),
-            );
-            return false;
+            return Some(*first);
         }
         self.known.insert(name.to_owned(), (id, span));
         self.order.push(name.to_owned());
-        true
+        None
     }
 
     /// Adds a name that has no declaration to point at.
@@ -69,6 +85,54 @@ impl Table {
     }
 }
 
+/// What [`Table::declare`] calls a policy form, whose words are its name.
+pub const FORM: &str = "the form";
+
+/// What is called by something else than a name of its own.
+const UNNAMED: &[&str] = &[FORM, "on", "source", "alias"];
+
+/// A name that is declared twice.
+pub struct Twice<'a> {
+    /// The thing, for a message.
+    pub what: String,
+    /// How to change the one that is there.
+    pub change: String,
+    /// How to have both, where that can be.
+    pub renamed: Option<&'a str>,
+    /// The place that comes first in the list.
+    pub first: Span,
+    /// The other.
+    pub second: Span,
+}
+
+impl Twice<'_> {
+    /// The report. Between a file and the shipped rules it stands at the operator's own place, whichever comes
+    /// first in the list.
+    pub fn report(&self, program: &Program) -> Diagnostic {
+        let shipped = |span: Span| program.foreign.contains(&span.source);
+        let report = |at| Diagnostic::new(names::DUPLICATE, at, format!("{} is declared twice", self.what));
+        let help = |which: &str| {
+            let change = format!("to change {which}, {}", self.change);
+            self.renamed.map_or_else(|| change.clone(), |renamed| format!("{renamed}; {change}"))
+        };
+        let (first, second) = (self.first, self.second);
+        if shipped(first) != shipped(second) {
+            let (own, other) = if shipped(first) { (second, first) } else { (first, second) };
+            return report(own)
+                .here("declared here")
+                .related(other, "the shipped rules declare it too")
+                .help(help("the shipped one"));
+        }
+        report(second).here("declared again here").related(first, "first declared here").help(
+            if first.source == second.source {
+                "keep one of the two, or give one another name".to_owned()
+            } else {
+                help("the first")
+            },
+        )
+    }
+}
+
 /// What is known of names that stand in broken statements or missing files: nothing that might be
 /// one of them is reported as unknown.
 #[derive(Debug, Default)]
@@ -89,7 +153,11 @@ impl Unsure {
 
 /// The report of an unknown name.
 #[must_use]
-pub fn unknown(code: Code, kind: &str, name: &Name, table: &Table) -> Diagnostic {
+pub fn unknown(code: Code, kind: &str, name: &Name, table: &Table, program: &Program) -> Diagnostic {
+    let shipped = || {
+        (program.used_by.is_empty() && !program.with_default && is_shipped(kind, &name.node))
+            .then(|| format!("the shipped rules have `{}`: add `use default`", name.node))
+    };
     let near = table.hints.nearest(&name.node, table.names());
     let declare = || {
         let known: Vec<&str> = table.names().take(8).collect();
@@ -101,10 +169,20 @@ pub fn unknown(code: Code, kind: &str, name: &Name, table: &Table) -> Diagnostic
             "declare it, or name one that exists".to_owned()
         }
     };
-    let help = near.map_or_else(declare, |near| format!("did you mean `{near}`?"));
+    let meant = || near.map(|near| format!("did you mean `{near}`?"));
+    let help = shipped().or_else(meant).unwrap_or_else(declare);
     Diagnostic::new(code, name.span, format!("there is no {kind} called `{}`", name.node))
         .here("unknown")
         .help(help)
+}
+
+/// Whether a shipped file declares such a name outside of blocks.
+fn is_shipped(kind: &str, name: &str) -> bool {
+    let declares = |line: &str| {
+        let rest = line.strip_prefix(kind).and_then(|rest| rest.strip_prefix(' '));
+        rest.is_some_and(|rest| rest.split([' ', ':']).next() == Some(name))
+    };
+    shipped::FILES.iter().any(|(_, text)| text.lines().any(declares))
 }
 
 /// `` `a`, `b` and `c` ``.

@@ -103,7 +103,13 @@ impl Resolver<'_> {
         let name = Spanned { node: name.to_owned(), span };
         let Some(id) = self.settings.take(&name.node) else {
             if !self.unsure.may_be(&name.node) {
-                self.out.push(names::unknown(name_codes::UNKNOWN_SETTING, "setting", &name, &self.settings));
+                self.out.push(names::unknown(
+                    name_codes::UNKNOWN_SETTING,
+                    "setting",
+                    &name,
+                    &self.settings,
+                    self.program,
+                ));
             }
             return None;
         };
@@ -143,7 +149,7 @@ impl Resolver<'_> {
     fn known(&mut self, id: Option<u32>, code: Code, kind: &str, name: &ast::Name) {
         if id.is_none() && !self.unsure.may_be(&name.node) {
             let table = if kind == "bucket" { &self.buckets } else { &self.backoffs };
-            self.out.push(names::unknown(code, kind, name, table));
+            self.out.push(names::unknown(code, kind, name, table, self.program));
         }
     }
 }
