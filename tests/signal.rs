@@ -193,6 +193,33 @@ fn status_is_the_hosts_or_the_first_outside_in() {
 }
 
 #[test]
+fn a_status_below_400_hides_none() {
+    for (text, status, statuses) in [
+        (r#"{"code":200,"message":"HTTP 429: slow down"}"#, Some(429), &[200, 429][..]),
+        (r#"{"code":200,"message":"API error (429)"}"#, None, &[200]),
+        (r#"{"statusCode":201,"message":"failed to list models: 403"}"#, None, &[201]),
+        ("200: fine", None, &[200]),
+    ] {
+        let evidence = message(text);
+        assert_eq!((evidence.status, &*evidence.statuses), (status, statuses), "{text}");
+    }
+}
+
+#[test]
+fn d13_counts_are_no_statuses() {
+    for text in [
+        "Error: 402 items failed validation",
+        "Import failed with error: 402 rows could not be parsed",
+        "Error: 402,000 rows",
+        "Error: 402-page PDF rejected",
+        r#"{"error":{"message":"Validation error: 429 characters over the limit"}}"#,
+        "<html><body>HTTP 402 requests were sent</body></html>",
+    ] {
+        assert!(message(text).statuses.is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn d13_other_leading_numbers_decide_nothing() {
     let evidence = message("402 items found in the database");
     assert_eq!((evidence.status, evidence.leading_number), (None, Some(402)));

@@ -68,7 +68,7 @@ pub struct Evidence {
     pub original: String,
     /// The texts in order: message, details, wrapper, echo, codes, types, params.
     pub segments: Vec<Segment>,
-    /// The one status: the host's if 400 or more, else the first found outside-in.
+    /// The one status, always 400 or more: the host's, else the first found outside-in.
     pub status: Option<u16>,
     /// Every status found.
     pub statuses: Vec<u16>,

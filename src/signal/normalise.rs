@@ -120,13 +120,12 @@ fn take_text(text: &str, detail: bool, left: &mut usize, evidence: &mut Evidence
     evidence.buffers.scratch.cut = true;
 }
 
-/// The one status and all of them: the host's first, then outside-in.
+/// The one status, of 400 or more, and all of them: the host's first, then outside-in.
 fn settle_statuses(host: Option<u16>, evidence: &mut Evidence) {
     let found = &mut evidence.buffers.scratch.statuses;
     found.sort_by_key(|(depth, _)| *depth);
     let first = found.iter().map(|(_, status)| *status).find(|status| *status >= 400);
-    let any = found.first().map(|(_, status)| *status);
-    evidence.status = host.filter(|status| *status >= 400).or(first).or(any);
+    evidence.status = host.filter(|status| *status >= 400).or(first);
     for status in host.into_iter().chain(found.iter().map(|(_, status)| *status)) {
         if !evidence.statuses.contains(&status) {
             evidence.statuses.push(status);

@@ -109,17 +109,102 @@ const fn reasons(status: u16) -> &'static [&'static str] {
 }
 
 /// Calls `found` for each `HTTP NNN`, `status[ code][:] NNN` and `Error[ code][:] NNN` of 400 or
-/// more, in order. Looks only where a 4 or a 5 stands.
+/// more that counts nothing, in order. Looks only where a 4 or a 5 stands.
 pub(super) fn scan(text: &str, mut found: impl FnMut(u16)) {
     let bytes = text.as_bytes();
     for at in memchr2_iter(b'4', b'5', bytes) {
         if let Some(status) = three_digits(bytes, at)
-            && bytes.get(..at).is_some_and(announces)
+            && let Some(herald) = bytes.get(..at).and_then(herald)
+            && !text.get(at + 3..).is_some_and(|rest| counts(rest, herald))
         {
             found(status);
         }
     }
 }
+
+/// What announces a status.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Herald {
+    /// `Error: 402`, which may go on `rows failed`.
+    Error,
+    /// `HTTP 402`, `status 402`, which may go on `errors`.
+    Http,
+}
+
+/// Whether what stands behind an announced number shows that it counts or measures something:
+/// `402 items failed`, `402,000`, `402-page`, `402%`, `402 of 500`.
+fn counts(rest: &str, herald: Herald) -> bool {
+    let mut after = rest.chars();
+    match (after.next(), after.next()) {
+        (Some('%'), _) => return true,
+        (Some(',' | '\'' | '\u{2019}'), Some(next)) if next.is_ascii_digit() => return true,
+        (Some('-' | '\u{2010}'..='\u{2013}'), Some(next))
+            if next.is_ascii_lowercase() || next.is_ascii_digit() =>
+        {
+            return true;
+        }
+        (Some(first), _) if !is_gap(first) && first != '/' => return false,
+        _ => {}
+    }
+    let rest = more_digits(rest).trim_start_matches(is_gap);
+    let (word, tail) = rest.split_at(rest.bytes().take_while(u8::is_ascii_alphabetic).count());
+    let mut tail = tail.chars();
+    let ends = match (tail.next(), tail.next()) {
+        (None, _) => true,
+        (Some(c), _) if c.is_whitespace() => true,
+        (Some('.' | ',' | ';' | '!' | '?' | ')'), next) => !next.is_some_and(char::is_alphanumeric),
+        _ => false,
+    };
+    let known = |list: &[&str]| list.iter().any(|known| word.eq_ignore_ascii_case(known));
+    match word {
+        "" => rest.starts_with('%'),
+        _ if !ends => false,
+        "errors" | "responses" | "failures" | "codes" | "statuses" => herald == Herald::Error,
+        _ => known(&UNITS) || is_plural(word) && !known(&NO_PLURALS),
+    }
+}
+
+/// A blank within a line.
+fn is_gap(c: char) -> bool {
+    c.is_whitespace() && !matches!(c, '\n' | '\r')
+}
+
+/// Behind the second number of `402/500 rows` and `402 000 rows`.
+fn more_digits(rest: &str) -> &str {
+    let more = rest.strip_prefix(|c| c == '/' || is_gap(c)).unwrap_or(rest);
+    let digits = more.bytes().take_while(u8::is_ascii_digit).count();
+    more.get(digits..).filter(|_| digits == 3).unwrap_or(rest)
+}
+
+/// A lower-case word with the ending of a plural.
+fn is_plural(word: &str) -> bool {
+    word.len() > 2
+        && word.bytes().all(|b| b.is_ascii_lowercase())
+        && word.ends_with('s')
+        && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending))
+}
+
+/// Units and words of counting without a plural's ending, in any case.
+const UNITS: [&str; 18] = [
+    "of", "out", "more", "other", "total", "percent", "people", "ms", "sec", "s", "kb", "mb", "gb", "tb",
+    "kib", "mib", "gib", "px",
+];
+
+/// Words that end like a plural and say something of a status: `status 429 means …`.
+const NO_PLURALS: [&str; 12] = [
+    "was",
+    "has",
+    "does",
+    "as",
+    "means",
+    "says",
+    "comes",
+    "occurs",
+    "happens",
+    "indicates",
+    "suggests",
+    "requires",
+];
 
 /// The number of exactly three digits at `at`.
 fn three_digits(bytes: &[u8], at: usize) -> Option<u16> {
@@ -131,36 +216,31 @@ fn three_digits(bytes: &[u8], at: usize) -> Option<u16> {
     (!word(at + 3) && !fraction && !before.is_some_and(word)).then_some(number)
 }
 
-/// Whether `before` ends in words that announce a status.
-fn announces(before: &[u8]) -> bool {
+/// What `before` ends in, if it announces a status.
+fn herald(before: &[u8]) -> Option<Herald> {
     let (plain, colon) = match strip(before) {
         [rest @ .., b':' | b'='] => (strip(rest), true),
         rest => (rest, false),
     };
     if plain.len() == before.len() && !colon {
-        return false;
+        return None;
     }
     let (mut word, mut rest) = last_word(plain);
     if word.eq_ignore_ascii_case(b"code") {
         (word, rest) = last_word(strip(rest));
         if word.eq_ignore_ascii_case(b"http") {
-            return false;
+            return None;
         }
     }
-    let _ = rest;
-    [
-        &b"status"[..],
-        b"error",
-        b"http",
-        b"statuscode",
-        b"errorcode",
-        b"status_code",
-        b"error_code",
-        b"http_status",
-    ]
-    .iter()
-    .any(|known| word.eq_ignore_ascii_case(known))
-        || protocol(plain)
+    let is = |known: &[u8]| word.eq_ignore_ascii_case(known);
+    if [&b"error"[..], b"errorcode", b"error_code"].into_iter().any(is) {
+        return Some(Herald::Error);
+    }
+    if is(b"status") && last_word(strip(rest)).0.eq_ignore_ascii_case(b"exit") {
+        return None;
+    }
+    let http = [&b"status"[..], b"http", b"statuscode", b"status_code", b"http_status"].into_iter().any(is);
+    (http || protocol(plain)).then_some(Herald::Http)
 }
 
 /// `HTTP/1.1`, `HTTP/2`.
@@ -258,6 +338,19 @@ mod tests {
             "Invalid status code: 429 Too",
             "got (status 429 Forbidden)",
             "error  429.",
+            "Error: 429 You have been limited",
+            "error 429 from provider",
+            "Error: 429, try again",
+            "Error: 429 - {",
+            "HTTP 429 too many requests",
+            "Error: 429 thinking is enabled",
+            "Error: 429 status code (no body)",
+            "status 429 was returned",
+            "status=429 headers={}",
+            "Error: 429 messages.1: text",
+            "too many HTTP 429 errors",
+            "Error: 429\nrows",
+            "status 429 means too fast",
         ] {
             assert_eq!(all(text), [429], "{text}");
         }
@@ -276,6 +369,23 @@ mod tests {
             "no error in 429",
             "http code 429",
             "error429",
+            "Error: 402 items failed validation",
+            "Import failed with error: 402 rows could not be parsed",
+            "Error: 402,000 rows",
+            "Error: 402 000 rows",
+            "Error: 402/500 rows",
+            "Error: 402-page PDF rejected",
+            "Error: 402% over",
+            "Error: 402 % over",
+            "Error: 402 MB too much",
+            "Error: 402 of 500 failed",
+            "Error: 402 errors found",
+            "HTTP 402 requests were sent",
+            "An error 429 rows long",
+            "Validation error: 429 characters over the limit",
+            "Validation error: 429\u{a0}characters.",
+            "exit status 404",
+            "status 400-499",
         ] {
             assert!(all(text).is_empty(), "{text}");
         }
