@@ -104,6 +104,23 @@ fn a_bad_file_changes_nothing_and_says_so() {
     assert_eq!(rules.in_force().failure, None);
 }
 
+/// An editor that empties a file before it writes it, and takes its time.
+#[test]
+fn an_emptied_file_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), 1, true);
+    let rules = rules(folder.path());
+    let before = rules.in_force().version;
+    for text in ["", "language 1\n"] {
+        fs::write(folder.path().join("main.rules"), text).unwrap();
+        let error = rules.reload().unwrap_err();
+        assert!(matches!(error, ReloadError::Empty), "{error}");
+        assert_eq!(rules.in_force().version, before);
+    }
+    write(folder.path(), 2, true);
+    assert!(matches!(rules.reload(), Ok(Reloaded::Taken { .. })));
+}
+
 fn write_main_without_fault(folder: &Path) {
     fs::write(folder.join("main.rules"), "language 1\nuse \"more.rules\"\nuse default\n").unwrap();
 }

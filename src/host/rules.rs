@@ -36,6 +36,9 @@ pub enum ReloadError {
     /// Examples or tests of the rules come out otherwise than they say.
     #[error("{}", first(.0, .1))]
     Tests(Diagnostics, Sources),
+    /// There is no rule in them any more: most likely a file that was emptied to be written anew.
+    #[error("there is no rule left; a file may just be being written; the rules that were in force stay")]
+    Empty,
 }
 
 /// The first problem with its place, and how many more there are.
@@ -169,6 +172,9 @@ impl Rules {
 
     fn take(&self, state: &mut State) -> Result<Reloaded, ReloadError> {
         let (table, stamps) = read(self.0.path.as_deref(), &self.0.config);
+        let judges = |table: &Table| !table.ruleset().rules.is_empty();
+        let emptied = table.as_ref().is_ok_and(|new| !judges(new)) && judges(&self.current());
+        let table = if emptied { Err(ReloadError::Empty) } else { table };
         (state.read, state.pending) = (stamps, None);
         match table {
             Ok(table) => {

@@ -101,7 +101,7 @@ impl Store for MemoryStore {
             profiles.push(ProfileView { info, usage: Arc::new(Usage::default()) });
             Put::Added
         };
-        inner.snapshot.set_profiles(profiles);
+        inner.snapshot.set_same_usage(profiles);
         inner.credentials.insert(profile.id.clone(), profile);
         Ok(put)
     }

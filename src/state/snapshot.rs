@@ -72,6 +72,12 @@ impl Snapshot {
         self.revision = self.revision.wrapping_add(1);
     }
 
+    /// Puts `profiles` in place, whose usage is what it was, or fresh.
+    pub fn set_same_usage(&mut self, profiles: Profiles) {
+        self.profiles = profiles;
+        self.revision = self.revision.wrapping_add(1);
+    }
+
     /// Whether the clock guard has something to do (E11).
     pub fn clock_jumped(&self, now: Timestamp) -> bool {
         self.calm_from.is_some_and(|calm| now < calm)
