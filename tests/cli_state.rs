@@ -200,7 +200,11 @@ fn session_commands_do_what_the_user_does() {
     assert_eq!(shown["selected"], Value::Null);
     assert_eq!(run(dir.path(), &["session", "set", "s1"], "").code, 2);
     assert_eq!(run(dir.path(), &["session", "set", "s1", "--model", "gpt"], "").code, 2);
-    assert_eq!(run(dir.path(), &["session", "show", "s2"], "").code, 2);
+    for action in ["show", "reset"] {
+        let unknown = run(dir.path(), &["session", action, "s2"], "");
+        assert_eq!(unknown.code, 2, "{action}");
+        assert!(unknown.stderr.contains("nothing is stored for session `s2`"), "{}", unknown.stderr);
+    }
 }
 
 #[test]

@@ -144,6 +144,10 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
             }
         }
     }
+    if files.is_empty() {
+        let path = path.to_string_lossy();
+        return Err(Failure::Usage(format!("`{path}` holds no `.rules` files, so nothing to format")));
+    }
     files.sort();
     Ok(files)
 }

@@ -89,12 +89,21 @@ pub(super) fn run(
             let table = rulebook::load_to_judge(global, world)?;
             let change = if *new { by_hand::new(table.policy()) } else { by_hand::reset(table.policy()) };
             let store = state.existing(world)?;
+            let stored = store.sessions()?;
+            if !stored.iter().any(|(id, _)| id == session) {
+                return Err(nothing_stored(session, stored.iter().map(|(id, _)| id.as_str())));
+            }
             store.apply(&Batch { session: Some(session.clone()), changes: vec![change] }, world.now())?;
             let done = if *new { "new" } else { "reset" };
             world.say(&format!("session `{}` is {done}", Shown(session)));
             Ok(Outcome::Fine)
         }
     }
+}
+
+fn nothing_stored<'a>(id: &str, stored: impl Iterator<Item = &'a str>) -> Failure {
+    let near = did_you_mean(id, stored).map(|near| format!("; {near}")).unwrap_or_default();
+    Failure::Usage(format!("nothing is stored for session `{id}`{near}"))
 }
 
 fn show(
@@ -105,8 +114,7 @@ fn show(
 ) -> Result<Outcome, Failure> {
     let ids = || seen.sessions.iter().map(|(id, _)| id.as_str());
     if let Some(id) = session.filter(|id| !ids().any(|there| there == *id)) {
-        let near = did_you_mean(id, ids()).map(|near| format!("; {near}")).unwrap_or_default();
-        return Err(Failure::Usage(format!("nothing is stored for session `{id}`{near}")));
+        return Err(nothing_stored(id, ids()));
     }
     let wanted = seen.sessions.iter().filter(|(id, _)| session.is_none_or(|wanted| wanted == id));
     if format == ViewFormat::Json {

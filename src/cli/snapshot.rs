@@ -26,7 +26,7 @@ use crate::{
     classify::Scratch,
     lang::{diagnostic::counted, load::files::open},
     table::Table,
-    verify::snapshot::{CLOCK, Change, Counts, Ids, Judgement, Snapshot, SnapshotError},
+    verify::snapshot::{CLOCK, Change, Counts, Ids, Judgement, Snapshot},
 };
 
 /// Largest snapshot, in bytes: millions of errors.
@@ -217,12 +217,16 @@ fn stored(path: &Path) -> Result<Option<String>, Failure> {
         }
         Ok(_) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(no_snapshot(path, "it is not UTF-8")),
         Err(error) => Err(Failure::Read { path: path.to_owned(), error }),
     }
 }
 
-fn no_snapshot(path: &Path, error: &SnapshotError) -> Failure {
-    Failure::Usage(format!("`{}` is no snapshot: {error}", path.to_string_lossy()))
+fn no_snapshot(path: &Path, error: impl std::fmt::Display) -> Failure {
+    let path = path.to_string_lossy();
+    Failure::Usage(format!(
+        "`{path}` is no snapshot: {error}; move it away, or remove it, and `snapshot accept` makes it anew"
+    ))
 }
 
 fn compare(table: &Table, files: &Files, old: Snapshot, world: &World) -> Result<Compared, Failure> {

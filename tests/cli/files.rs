@@ -33,6 +33,47 @@ fn fmt_leaves_files_alone_that_are_read_only_or_have_two_names() {
     }
 }
 
+/// A typing error in a path is no success.
+#[test]
+fn what_is_of_the_wrong_kind_is_said_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    fs::write(folder.path().join("one.json"), "{}").unwrap();
+    for (args, part) in [
+        (&["fmt", "--check", "empty"][..], "error: `empty` holds no `.rules` files"),
+        (&["fmt", "empty"], "error: `empty` holds no `.rules` files"),
+        (
+            &["import", "one.json", "--state", "s.sqlite"],
+            "error: `one.json` is a file; name the folder that holds",
+        ),
+    ] {
+        let (code, said) = at(folder.path(), args);
+        assert_eq!(code, 2, "{args:?}: {said}");
+        assert!(said.starts_with(part), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_snapshot_that_is_damaged_says_how_to_mend_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("snapshots")).unwrap();
+    fs::write(path("mine.rules"), "language 1\nuse default\n").unwrap();
+    fs::write(path("errors.jsonl"), "{\"status\":429}\n").unwrap();
+    for damaged in [&b"no header"[..], b"---\nsource: x\n---\na1 busy\n", b"---\n\xff"] {
+        fs::write(path("snapshots/errors.snap"), damaged).unwrap();
+        for action in ["check", "accept"] {
+            let (code, said) =
+                at(folder.path(), &["snapshot", action, "--rules", "mine.rules", "errors.jsonl"]);
+            assert_eq!(code, 2, "{said}");
+            assert!(
+                said.contains("is no snapshot: ") && said.contains("move it away, or remove it"),
+                "{said}"
+            );
+        }
+    }
+}
+
 #[test]
 fn text_in_another_encoding_is_called_so() {
     let folder = tempfile::tempdir().unwrap();
