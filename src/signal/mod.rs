@@ -14,6 +14,7 @@ mod scratch;
 mod stable;
 mod status;
 mod string;
+mod words;
 
 pub use evidence::{Body, Buffers, Evidence, Scalar, Segment, SegmentKind};
 pub(crate) use fold::fold_into;
@@ -24,3 +25,4 @@ pub(crate) use stable::places;
 pub use stable::{fingerprint, stretches};
 #[cfg(feature = "cli")]
 pub(crate) use string::unescape_into;
+pub(crate) use words::{is_boilerplate, looks_like_id};

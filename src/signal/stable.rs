@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::evidence::{Evidence, SegmentKind};
+use super::{
+    evidence::{Evidence, SegmentKind},
+    words::{is_before_name, looks_like_id},
+};
 
 /// Longest fingerprint, in characters.
 const LONGEST: usize = 600;
@@ -58,14 +61,18 @@ pub(crate) fn places(text: &str, model: &str) -> Vec<Range<usize>> {
         }
         let length = word(rest);
         if let Some(word) = rest.get(..length).filter(|word| !word.is_empty()) {
-            // What follows the word `model` and is joined by `-` is the name of one.
-            let named = before == "model" && word.contains(['-', '_']);
+            // What follows the word `model` or the like and is joined by `-` is the name of one.
+            let named = is_before_name(before) && word.contains(['-', '_']);
             if is_stable(word, model) && !named {
                 found.add(at..at + length);
             } else {
                 found.close();
             }
-            (at, before) = (at + length, word);
+            at += length;
+            // `session of`, `node id` and the like say no less.
+            if word.len() > 2 {
+                before = word;
+            }
             continue;
         }
         let Some(c) = rest.chars().next() else { break };
@@ -151,7 +158,7 @@ fn is_stable(word: &str, model: &str) -> bool {
     let host = word.contains('.') && !word.ends_with('.');
     let joined = word.contains(['-', '_']);
     let long = word.is_ascii() && !joined && word.len() > WORD;
-    !(named || odd || path || host || long || word.contains(':'))
+    !(named || odd || path || host || long || word.contains(':') || looks_like_id(word))
 }
 
 #[cfg(test)]
@@ -168,6 +175,13 @@ mod tests {
             ["you don't have access to model", "now"]
         );
         assert_eq!(stretches("failed to invoke model big-one now", ""), ["failed to invoke model", "now"]);
+        assert_eq!(
+            stretches(
+                "session of prod-eu-main lost deadbeef, node pool-west-blue is gone for req_deadbeef now",
+                ""
+            ),
+            ["session of", "lost", "node", "is gone for", "now"]
+        );
         assert_eq!(stretches("your quota, it seems, is gone.", ""), ["your quota, it seems, is gone"]);
         assert_eq!(stretches("账户余额不足，请充值。单号12ab", ""), ["账户余额不足", "请充值", "单号"]);
         assert_eq!(stretches("12 \"x\" ... '", ""), [""; 0]);

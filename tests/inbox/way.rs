@@ -103,3 +103,79 @@ use default
     assert!(human.contains("from the shipped rules"), "{human}");
     assert!(human.contains("purple_watch (not observed any more)"), "{human}");
 }
+
+/// What `inbox suggest` makes of one error: the draft, and what is said beside it.
+fn suggested(error: &str, bucket: &str) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("errors.jsonl"), error).unwrap();
+    fine(folder.path(), "classify --record errors.jsonl");
+    let output = pointsman(folder.path(), &format!("inbox suggest 1 --bucket {bucket}"));
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn no_draft_holds_on_to_what_stands_beside_any_error() {
+    for message in [
+        "Frobnicated! (request id: 20251130abc)",
+        "Frobnicated! See the documentation for details.",
+        "Frobnicated! Contact support with id 7731",
+        "Frobnicated! Check your plan and billing details and contact support.",
+        "Frobnicated! You can find your API key at https://acme.dev/keys",
+    ] {
+        let error = serde_json::json!({ "provider": "acme", "message": message }).to_string();
+        let (code, draft, said) = suggested(&error, "billing");
+        assert_eq!((code, draft.as_str()), (Some(1), ""), "{message}: {said}");
+        assert!(said.contains("stands beside other errors as well"), "{message}: {said}");
+    }
+    // Beside it stands what is the error's own.
+    let error =
+        r#"{"provider":"acme","message":"Gizmo was frobnicated. Please contact support with id 7731"}"#;
+    let (_, draft, said) = suggested(error, "billing");
+    assert!(draft.contains(r#"text has "gizmo was frobnicated""#), "{draft}{said}");
+}
+
+#[test]
+fn no_draft_holds_on_to_what_is_another_bucket_s_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let rules = r#"language 1
+rule beta_garden -> rate_limit when provider is "beta" and text has "the garden is closed"
+  example provider "beta" message "please water the gizmo, the garden is closed"
+use default
+"#;
+    std::fs::write(folder.join("mine.rules"), rules).unwrap();
+    let errors = r#"{"provider":"acme","message":"Frobnicated! Please water the gizmo, 7"}
+{"provider":"acme","message":"Purple elephants! Please water the gizmo, 7"}
+"#;
+    std::fs::write(folder.join("errors.jsonl"), errors).unwrap();
+    fine(folder, "--rules mine.rules classify --record errors.jsonl");
+    let output = pointsman(folder, "--rules mine.rules inbox suggest 1 --bucket billing");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]), "{said}");
+    assert!(said.contains("would move others as well, such as `mine.rules:3"), "{said}");
+    // The next candidate is the error's own.
+    let draft = fine(folder, "--rules mine.rules inbox suggest 2 --bucket billing");
+    assert!(draft.contains("text has \"purple elephants\""), "{draft}");
+}
+
+#[test]
+fn a_draft_that_cannot_ask_for_the_provider_says_so() {
+    let message = r#""message":"purple elephants eat the gizmo""#;
+    let long = "a".repeat(61);
+    for (provider, why) in [
+        (String::new(), "the error names no provider"),
+        (r#""provider":"sk-planted-0123456789","#.into(), "looks like a key"),
+        (r#""provider":"ac*me","#.into(), "holds `*`"),
+        (format!(r#""provider":"{long}","#), "more than 60 characters"),
+    ] {
+        let (code, draft, said) = suggested(&format!("{{{provider}{message}}}"), "billing");
+        assert_eq!(code, Some(0), "{said}");
+        assert!(draft.contains(r#"when text has "purple elephants eat the gizmo""#), "{draft}");
+        assert!(!draft.contains("provider"), "{draft}");
+        assert!(said.contains("warning: it holds for any provider") && said.contains(why), "{said}");
+    }
+    let (code, _, said) = suggested(&format!("{{{message}}}"), "unclassified");
+    assert_eq!(code, Some(2));
+    assert!(said.contains("what no rule matches is `unclassified` already"), "{said}");
+}

@@ -14,7 +14,7 @@ use crate::{
         statefile::StateArgs,
         world::World,
     },
-    lang::diagnostic::nearest::did_you_mean,
+    lang::{diagnostic::nearest::did_you_mean, tree::BucketId},
     verify::suggest::Drafting,
 };
 
@@ -51,6 +51,13 @@ pub(super) fn run(
             .unwrap_or_else(|| format!("there are {}", names().collect::<Vec<_>>().join(", ")));
         return Err(Failure::Usage(format!("there is no bucket `{}`; {help}", args.bucket)));
     };
+    if bucket == BucketId::UNCLASSIFIED {
+        let why = format!(
+            "what no rule matches is `{}` already; name the bucket that the error belongs into",
+            args.bucket
+        );
+        return Err(Failure::Usage(why));
+    }
     let inbox = load(&args.state, world)?;
     let signal = entry(&inbox, args.id)?.sample.signal();
     let verdict = table.classify(&signal.as_ref(), &mut Scratch::default());
@@ -79,6 +86,9 @@ pub(super) fn run(
                 0 => String::new(),
                 n => format!(", {n} of them this error again"),
             };
+            if let Some(why) = draft.unguarded {
+                world.say(&format!("warning: it holds for any provider, since {why}"));
+            }
             if !draft.caught.is_empty() {
                 let caught = draft.caught.join("`, `");
                 world.say(&format!(

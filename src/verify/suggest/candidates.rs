@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use crate::{
     lang::check::has_words,
-    signal::{Evidence, SegmentKind, stretches},
+    signal::{Evidence, SegmentKind, is_boilerplate, looks_like_id, stretches},
 };
 
 /// Longest phrase, in characters.
-const LONGEST: usize = 60;
+pub(super) const LONGEST: usize = 60;
 
 /// Shortest phrase, in characters.
 const SHORTEST: usize = 8;
@@ -27,20 +27,27 @@ pub(super) struct Core {
     pub codes: Vec<(SegmentKind, String)>,
     /// Phrases that it names.
     pub phrases: Vec<String>,
+    /// It names phrases, and none says more than what stands beside any error.
+    pub says_nothing: bool,
 }
 
-/// Structured fields first, then the longest phrases, then both together.
-pub(super) fn cores(evidence: &Evidence) -> Vec<Core> {
+/// Structured fields first, then the longest phrases, then both together; for this provider when it is
+/// `guarded`.
+pub(super) fn cores(evidence: &Evidence, guarded: bool) -> Vec<Core> {
     let codes = codes(evidence);
     let phrases = phrases(evidence);
     let mut out = Vec::new();
     let mut add = |codes: &[(SegmentKind, String)], phrases: &[String], whole: bool| {
         let anywhere = condition(codes, phrases, whole);
         let scoped = match evidence.provider.as_str() {
-            "" => anywhere.clone(),
-            provider => format!("provider is {} and {anywhere}", quoted(provider)),
+            provider if guarded => format!("provider is {} and {anywhere}", quoted(provider)),
+            _ => anywhere.clone(),
         };
-        out.push(Core { anywhere, scoped, codes: codes.to_vec(), phrases: phrases.to_vec() });
+        // The whole text is no other error's.
+        let says_nothing =
+            !whole && !phrases.is_empty() && phrases.iter().all(|phrase| is_boilerplate(phrase));
+        let (codes, phrases) = (codes.to_vec(), phrases.to_vec());
+        out.push(Core { anywhere, scoped, codes, phrases, says_nothing });
     };
     for code in codes.iter().filter(|(_, code)| says_what(code)) {
         add(std::slice::from_ref(code), &[], false);
@@ -111,7 +118,7 @@ fn codes(evidence: &Evidence) -> Vec<(SegmentKind, String)> {
         for code in evidence.of(kind) {
             let plain = code.chars().all(|c| c.is_alphabetic() || "_-. ".contains(c));
             let fits = (3..=LONGEST).contains(&code.chars().count());
-            if plain && fits && !out.iter().any(|(_, there)| there == code) {
+            if plain && fits && !looks_like_id(code) && !out.iter().any(|(_, there)| there == code) {
                 out.push((kind, code.to_owned()));
             }
         }

@@ -1,9 +1,9 @@
 //! A candidate as text: the rule and its example.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use super::{
-    candidates::{Core, quoted},
+    candidates::{Core, LONGEST, quoted},
     in_front, parsed,
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     lang::{
         check,
         diagnostic::codes::lints,
-        fmt, load,
+        fmt as layout, load,
         tree::{BucketId, RuleId},
     },
     signal::{Evidence, SegmentKind, Signal, places},
@@ -43,17 +43,64 @@ pub struct Draft {
     pub same: u64,
     /// Some of those that no rule matches, and this one would; mostly none.
     pub caught: Vec<String>,
+    /// Why it holds for any provider, if it does.
+    pub unguarded: Option<Unguarded>,
+}
+
+/// Why a draft cannot ask for the error's provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unguarded {
+    /// There is none.
+    Unnamed,
+    /// Its name was taken for a key and shortened, so no error has what is left of it.
+    Shortened,
+    /// Its name would stand for others.
+    Glob,
+    /// Its name is longer than a phrase may be.
+    Long,
+}
+
+impl Unguarded {
+    /// Whether, and why, a rule cannot ask for this provider.
+    pub(super) fn of(provider: Option<&str>) -> Option<Self> {
+        match provider.map(str::trim) {
+            None | Some("") => Some(Self::Unnamed),
+            Some(name) if name.contains('…') => Some(Self::Shortened),
+            Some(name) if name.contains('*') => Some(Self::Glob),
+            Some(name) if name.chars().count() > LONGEST => Some(Self::Long),
+            Some(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Unguarded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unnamed => f.write_str("the error names no provider"),
+            Self::Shortened => {
+                f.write_str("the provider's name looks like a key, so it was shortened when it was stored")
+            }
+            Self::Glob => f.write_str("the provider's name holds `*`, which a rule takes for any text"),
+            Self::Long => write!(f, "the provider's name has more than {LONGEST} characters"),
+        }
+    }
 }
 
 /// Writes a candidate out. `None` when `check` would have something to say about it.
-pub(super) fn draft(table: &Table, signal: &Signal, bucket: BucketId, core: &Core) -> Option<Draft> {
+pub(super) fn draft(
+    table: &Table,
+    signal: &Signal,
+    bucket: BucketId,
+    core: &Core,
+    unguarded: Option<Unguarded>,
+) -> Option<Draft> {
     let mut scratch = Scratch::default();
     table.classify(&signal.as_ref(), &mut scratch);
     let evidence = scratch.evidence();
     let name = name(table, evidence, core);
     let bucket_name = &table.bucket(bucket).name;
     let mut rule = format!("rule {name} -> {bucket_name} when {}\n  example", core.scoped);
-    if !evidence.provider.is_empty() {
+    if unguarded.is_none() {
         // Writing to a string cannot fail.
         let _ = write!(rule, " provider {}", quoted(&evidence.provider));
     }
@@ -65,7 +112,7 @@ pub(super) fn draft(table: &Table, signal: &Signal, bucket: BucketId, core: &Cor
         let _ = write!(rule, " message {}", quoted(&message));
     }
     let doc = format!("## Drafted from the inbox. Say here why this is {bucket_name}.\n");
-    let text = fmt::format(&format!("language 1\n{doc}{rule}\n")).ok()?;
+    let text = layout::format(&format!("language 1\n{doc}{rule}\n")).ok()?;
     let text = text.trim_start().strip_prefix("language 1")?.trim_start().to_owned();
     is_clean(table, bucket, &rule, bucket_name).then(|| Draft {
         name,
@@ -74,6 +121,7 @@ pub(super) fn draft(table: &Table, signal: &Signal, bucket: BucketId, core: &Cor
         rows: 0,
         same: 0,
         caught: Vec::new(),
+        unguarded,
     })
 }
 
@@ -161,7 +209,8 @@ fn placeholders(text: &str, model: &str) -> String {
 
 /// A name of letters that no other rule has.
 fn name(table: &Table, evidence: &Evidence, core: &Core) -> String {
-    let provider = table.family(&evidence.provider);
+    let guarded = core.scoped != core.anywhere;
+    let provider = if guarded { table.family(&evidence.provider) } else { "".into() };
     let text = core.codes.first().map(|(_, code)| code).or(core.phrases.first()).map_or("", String::as_str);
     let letters = |text: &str| -> String {
         text.chars().map(|c| if c.is_ascii_lowercase() { c } else { '_' }).collect()

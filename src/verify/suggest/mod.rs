@@ -7,7 +7,7 @@ mod candidates;
 mod draft;
 
 use self::candidates::{Core, cores};
-pub use self::draft::Draft;
+pub use self::draft::{Draft, Unguarded};
 use super::examples;
 use crate::{
     classify::Scratch,
@@ -39,6 +39,17 @@ pub enum SuggestError {
         .0.iter().map(|sample| format!("`{sample}`")).collect::<Vec<_>>().join(", ")
     )]
     MovesOthers(Vec<String>),
+    /// Nothing but sentences around the error stays the same.
+    #[error(
+        "all that stays the same in this error, such as `{0}`, stands beside other errors as well; write the rule \
+         by hand, with a condition that tells them apart"
+    )]
+    Boilerplate(String),
+    /// Every candidate would bring a warning.
+    #[error(
+        "`check` would have something to say about every rule that catches this error; write the rule by hand"
+    )]
+    Warned,
 }
 
 /// A draft under way: begun with an error, fed with a corpus, finished with the best candidate.
@@ -49,6 +60,7 @@ pub struct Drafting<'t> {
     bucket: BucketId,
     fingerprint: String,
     cores: Vec<Core>,
+    unguarded: Option<Unguarded>,
     /// All candidates as observed rules before those of `table`: one pass says which of them match.
     probe: Table,
     hits: Vec<Hits>,
@@ -77,7 +89,8 @@ impl<'t> Drafting<'t> {
         let mut scratch = Scratch::default();
         table.classify(&signal.as_ref(), &mut scratch);
         let fingerprint = fingerprint(scratch.evidence());
-        let cores = cores(scratch.evidence());
+        let unguarded = Unguarded::of(signal.provider.as_deref());
+        let cores = cores(scratch.evidence(), unguarded.is_none());
         let conditions: Vec<String> =
             cores.iter().flat_map(|core| [core.anywhere.clone(), core.scoped.clone()]).collect();
         let probe = with_observed(table, &conditions).ok_or(SuggestError::NothingStable)?;
@@ -96,7 +109,7 @@ impl<'t> Drafting<'t> {
             }
         }
         let (rows, same) = (0, 0);
-        Ok(Self { table, signal, bucket, fingerprint, cores, probe, hits, scratch, rows, same })
+        Ok(Self { table, signal, bucket, fingerprint, cores, unguarded, probe, hits, scratch, rows, same })
     }
 
     /// Tries the candidates on an error of the corpus; `label` names it to people. The error itself,
@@ -149,7 +162,7 @@ impl<'t> Drafting<'t> {
     /// The best candidate that moves nothing else and that `check` has nothing to say about.
     ///
     /// # Errors
-    /// [`SuggestError::MovesOthers`] when there is none.
+    /// When there is none: why.
     pub fn finish(self) -> Result<Draft, SuggestError> {
         let matched = |place: usize| self.hits.get(place).map_or(u64::MAX, |hits| hits.matched);
         let moved = |place: usize| self.hits.get(place).map_or(&[][..], |hits| &hits.moved);
@@ -162,10 +175,18 @@ impl<'t> Drafting<'t> {
                 .get(2 * core)
                 .is_some_and(|hits| !hits.moved.is_empty() || (code_alone && hits.matched > 0))
         };
+        // A corpus may hold no other error of this provider, and the provider say them all the same: a
+        // phrase that would take other providers' errors would take this one's.
+        let offered = || {
+            places().filter(|core| {
+                let phrases = self.cores.get(*core).filter(|core| !core.phrases.is_empty());
+                phrases.is_none_or(|phrases| !phrases.says_nothing && moved(2 * core).is_empty())
+            })
+        };
         let free = |core: &usize| matched(2 * core + 1) == 0;
-        let best = places().filter(free).filter(|core| !against(*core));
-        let good = places().filter(free).filter(|core| against(*core));
-        let fair = places().filter(|core| {
+        let best = offered().filter(free).filter(|core| !against(*core));
+        let good = offered().filter(free).filter(|core| against(*core));
+        let fair = offered().filter(|core| {
             let matched = matched(2 * core + 1);
             matched != 0 && matched != u64::MAX && moved(2 * core + 1).is_empty()
         });
@@ -174,14 +195,27 @@ impl<'t> Drafting<'t> {
         let (fair, last): (Vec<_>, Vec<_>) = fair.partition(|core| caught(2 * core + 1).is_empty());
         for place in best.chain(good).chain(fair).chain(last) {
             let Some(core) = self.cores.get(place) else { continue };
-            if let Some(mut draft) = draft::draft(self.table, self.signal, self.bucket, core) {
+            if let Some(mut draft) = draft::draft(self.table, self.signal, self.bucket, core, self.unguarded)
+            {
                 (draft.rows, draft.same) = (self.rows, self.same);
                 draft.caught = caught(2 * place + 1).to_vec();
                 return Ok(draft);
             }
         }
-        let fewest = places().map(|core| moved(2 * core + 1)).filter(|moved| !moved.is_empty());
-        Err(SuggestError::MovesOthers(fewest.min_by_key(|moved| moved.len()).unwrap_or_default().to_vec()))
+        Err(self.why_none())
+    }
+
+    /// Why no candidate will do.
+    fn why_none(&self) -> SuggestError {
+        let moved = self.hits.iter().map(|hits| &hits.moved).filter(|moved| !moved.is_empty());
+        let mut phrased = self.cores.iter().filter(|core| !core.phrases.is_empty());
+        if let Some(core) = phrased.clone().next().filter(|_| phrased.all(|core| core.says_nothing)) {
+            return SuggestError::Boilerplate(core.phrases.join("`, `"));
+        }
+        match moved.min_by_key(|moved| moved.len()) {
+            Some(fewest) => SuggestError::MovesOthers(fewest.clone()),
+            None => SuggestError::Warned,
+        }
     }
 }
 

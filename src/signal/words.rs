@@ -1,0 +1,93 @@
+//! What words tell: whether one looks like an id, or says nothing of an error. The words themselves are
+//! the rules' business.
+
+use std::{collections::HashSet, sync::LazyLock};
+
+type Words = LazyLock<HashSet<&'static str>>;
+
+macro_rules! words {
+    ($file:literal) => {
+        LazyLock::new(|| include_str!(concat!("../../rules/lint/", $file)).split_whitespace().collect())
+    };
+}
+
+/// Words that tell nothing anywhere.
+static EMPTY: Words = words!("empty_words.txt");
+/// Words that polite sentences around an error are made of.
+static BOILERPLATE: Words = words!("boilerplate_words.txt");
+/// Words of hexadecimal digits alone.
+static HEX: Words = words!("hex_words.txt");
+/// Words without a vowel.
+static CONSONANTS: Words = words!("consonant_words.txt");
+/// Words that a name follows.
+static BEFORE_NAMES: Words = words!("name_words.txt");
+
+/// Letters of a hexadecimal word from which on it is an id, unless it is known.
+const HEX_LETTERS: usize = 6;
+
+/// The same for a part of several parts that are all hexadecimal.
+const HEX_PART: usize = 3;
+
+/// Letters of a word without a vowel from which on it is an id, unless it is known.
+const CONSONANT_LETTERS: usize = 5;
+
+/// Whether a folded word, or a part of it, looks like an id though it holds no number.
+pub(crate) fn looks_like_id(word: &str) -> bool {
+    let parts = || word.split(|c: char| !c.is_alphabetic()).filter(|part| !part.is_empty());
+    let hex = |part: &str| part.bytes().all(|b| b.is_ascii_hexdigit());
+    let joined = parts().count() > 1 && parts().all(|part| hex(part) && part.len() >= HEX_PART);
+    joined
+        || parts().any(|part| {
+            let letters = part.is_ascii();
+            let silent = || !part.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+            (hex(part) && part.len() >= HEX_LETTERS && !HEX.contains(part))
+                || (letters && part.len() >= CONSONANT_LETTERS && silent() && !CONSONANTS.contains(part))
+        })
+}
+
+/// Whether the next word, joined by `-` or `_`, is a name.
+pub(super) fn is_before_name(word: &str) -> bool {
+    BEFORE_NAMES.contains(word)
+}
+
+/// Whether a folded phrase is made of nothing but words that stand beside any error.
+pub(crate) fn is_boilerplate(phrase: &str) -> bool {
+    let mut words = phrase.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    // Words of one and two letters tell nothing either.
+    words
+        .all(|word| word.is_ascii() && (word.len() < 3 || EMPTY.contains(word) || BOILERPLATE.contains(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_without_a_number_are_told_from_words() {
+        for id in ["deadbeef", "req_deadbeef", "aaaa-bbbb-cccc-dddd", "beef-cafe", "xkcdqrst", "job-fadebad"]
+        {
+            assert!(looks_like_id(id), "{id}");
+        }
+        for word in
+            ["facade", "decade-old", "https", "rate-limit", "bad", "feed", "grpc", "余额不足", "don't"]
+        {
+            assert!(!looks_like_id(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_stands_beside_any_error_is_boilerplate() {
+        for phrase in [
+            "request id",
+            "see the documentation for details",
+            "contact support with id",
+            "check your plan and billing details and contact support",
+            "you can find your api key at",
+        ] {
+            assert!(is_boilerplate(phrase), "{phrase}");
+        }
+        for phrase in ["plan has been paused by", "invalid api key", "billing was stopped", "余额不足"] {
+            assert!(!is_boilerplate(phrase), "{phrase}");
+        }
+    }
+}
