@@ -81,6 +81,69 @@ fn j6_headers_that_no_rule_reads_keep_their_value_to_themselves() {
     assert!(text.contains("authorization") && !text.contains("sk-planted") && !json.contains("sk-planted"));
 }
 
+/// What a header held is shown where a rule reads it, however deep it asks.
+#[test]
+fn headers_that_a_rule_reads_are_shown() {
+    for condition in [
+        "header \"x-kind\" is \"odd\"",
+        "not header \"x-kind\" is \"even\"",
+        "text has \"no\" and header \"x-kind\" is present",
+        "(text has \"yes\" or header \"x-kind\" is \"odd\")",
+    ] {
+        let shown = explained(
+            &format!("rule it -> a when {condition}\n"),
+            &Signal { headers: vec![("X-Kind".into(), "odd".into())], ..message("no") },
+        );
+        assert_eq!(shown.bucket, "a");
+        assert_eq!(shown.found.headers[0].value.as_deref(), Some("odd"), "{condition}");
+    }
+}
+
+#[test]
+fn of_a_long_text_the_middle_is_left_out() {
+    let shown = explained(
+        "rule it -> a when text matches /a+b+/ always\n",
+        &message(&format!("{}{}", "a".repeat(250), "b".repeat(250))),
+    );
+    let (text, left) = (shown.to_string(), format!("`{} … {}`", "a".repeat(200), "b".repeat(100)));
+    assert!(text.contains(&left), "{text}");
+}
+
+#[test]
+fn the_guards_of_all_blocks_come_first() {
+    let shown = explained(
+        "group outer when status is 402 {\n  group inner when code is \"x\" {\n    rule it -> a otherwise\n  }\n}\n",
+        &Signal { status: Some(402), code: Some("x".into()), ..message("code x") },
+    );
+    let tests: Vec<&str> = shown.considered[0].tests.iter().map(|test| test.what.as_str()).collect();
+    assert_eq!(tests, ["block outer", "block inner", "otherwise"]);
+}
+
+#[test]
+fn the_place_that_decided_is_the_field_asked_for() {
+    let signal = Signal { code: Some("limit".into()), ..message("limit reached") };
+    for (condition, field) in [
+        ("code is \"limit\"", "code"),
+        ("code has \"limit\"", "code"),
+        ("message starts with \"limit\"", "message"),
+        ("text contains \"reached\"", "message"),
+    ] {
+        let shown = explained(&format!("rule it -> a when {condition}\n"), &signal);
+        let hit = shown.considered[0].tests[0].hit.as_ref().map(|hit| hit.field.as_str());
+        assert_eq!(hit, Some(field), "{condition}");
+    }
+}
+
+/// What holds for lack of something brings no rule nearer.
+#[test]
+fn what_is_absent_makes_no_rule_near() {
+    let shown = explained(
+        "rule it -> a when not text has \"odd\" and text has \"far\" and text has \"away\"\n",
+        &message("neither"),
+    );
+    assert!(shown.nearest.is_empty(), "{:?}", shown.nearest);
+}
+
 #[test]
 fn control_characters_never_come_out_raw() {
     let shown = explained("rule it -> a when text has \"red\"\n", &message("\u{1b}[31mred\u{7}\u{202e}"));

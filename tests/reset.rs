@@ -137,3 +137,10 @@ fn e6_a_time_long_past_is_the_least_wait() {
     let rules = "reset r from header \"x-reset\" in epoch";
     assert_eq!(seconds(rules, "x", &[("x-reset", "1700000000")]), Some((10, 0)));
 }
+
+/// The group alone is the time, wherever it stands in what the expression matches.
+#[test]
+fn e6_only_the_group_is_read() {
+    let rules = r"reset r from text /(again|back) in (?<t>\d+) of (\d+) seconds/ in seconds";
+    assert_eq!(seconds(rules, "try again in 30 of 90 seconds", &[]), Some((30, 30)));
+}
