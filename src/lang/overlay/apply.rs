@@ -48,14 +48,13 @@ impl Work<'_> {
                 let Some(dropped) = remove(self.list, target, None) else {
                     return self.unknown(target, at);
                 };
-                match target.kind {
-                    Kind::Rule => self.rules_gone.push((target.name.clone(), span.source)),
-                    _ => {
-                        let mut names = Vec::new();
-                        collect(&[dropped], Kind::Rule, None, &mut names);
-                        self.rules_gone.extend(names.into_iter().map(|name| (name, span.source)));
-                    }
+                let mut rules = Vec::new();
+                if target.kind == Kind::Rule {
+                    rules.push(target.name.clone());
+                } else {
+                    collect(&[dropped], Kind::Rule, None, &mut rules);
                 }
+                self.rules_gone.extend(rules.into_iter().map(|name| (name, span.source)));
                 self.gone.insert(target.clone(), span);
                 Ok(Some(format!("{} dropped", target.shown())))
             }
