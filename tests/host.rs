@@ -5,6 +5,7 @@ mod cancel;
 mod crowd;
 mod errors;
 mod keys;
+mod refresh;
 mod support;
 mod troubles;
 mod turns;

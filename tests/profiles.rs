@@ -7,10 +7,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use pointsman::{
     lang::policy::{CredentialKind, LastUsed, ProfileOrder},
     state::{
-        model::{ProfileId, Secret, Usage},
+        change::NewSecret,
+        memory::MemoryStore,
+        model::{Profile, ProfileId, Secret, Usage},
         profiles::Profiles,
         secret::{Flaw, SecretError, SecretSource},
         select::*,
+        store::{Store, StoreError},
         view::{ProfileInfo, ProfileView},
     },
     time::Timestamp,
@@ -272,6 +275,31 @@ fn a_secret_file_that_never_ends_is_refused() {
         Err(SecretError::File { detail, .. }) => assert!(detail.contains("64 KiB")),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn c8_a_reference_to_nothing_is_no_key() {
+    let store = MemoryStore::new();
+    let place = Place(vec![("BAD", "env:")]);
+    for text in ["env:", "file:", "env:MY-KEY", "env:1ST", " env:KEY", "ENV:KEY", "env: KEY"] {
+        let profile = Profile::api_key("acme:x", text);
+        assert_eq!(profile.flaw(), Some(Flaw::Reference), "{text}");
+        let error = store.put_profile(&profile).unwrap_err();
+        assert!(matches!(error, StoreError::Secret { flaw: Flaw::Reference, .. }), "{text}: {error}");
+        assert!(error.to_string().contains("`env:NAME`"), "{error}");
+        let new = NewSecret {
+            profile: profile.id.clone(),
+            secret: Secret::parse("a-new-key"),
+            refresh: Some(Secret::parse(text)),
+            expires: None,
+        };
+        assert_eq!(new.flaw(), Some(Flaw::Reference), "{text}");
+    }
+    for text in ["env:KEY", "file:key", "environment", "key-env:", "sk-file:x"] {
+        assert_eq!(Profile::api_key("acme:x", text).flaw(), None, "{text}");
+    }
+    let read = Secret::parse("env:BAD").resolve(&place);
+    assert!(matches!(read, Err(SecretError::Flawed { flaw: Flaw::Reference, .. })));
 }
 
 #[test]

@@ -8,14 +8,14 @@ use std::{
 };
 
 use pointsman::{
-    host::{Attempt, AttemptError, Engine, Said},
-    lang::policy::CredentialKind,
-    run::{Refreshed, Request, Routing},
+    host::{Attempt, AttemptError, Engine, RunError, Said},
+    lang::policy::{CredentialKind, SelectionSource},
+    run::{Choice, Refreshed, Request, Routing},
     state::{
         change::{Change, NewSecret},
         inbox::Records,
         memory::MemoryStore,
-        model::{Profile, Secret},
+        model::{Candidate, Profile, Secret},
         secret::SecretSource,
         sqlite::SqliteStore,
         store::Store,
@@ -252,6 +252,87 @@ async fn j6_an_escaped_key_comes_out_nowhere() {
         assert!(text.contains("odd key … here"), "{text}");
         assert!(!text.contains("crossing"), "{spelt}: {text}");
     }
+}
+
+/// Fails with a text that names the keys that were in use until now, spelt like this.
+async fn names_all(engine: &Engine, used: &Mutex<Vec<String>>, spell: fn(&str) -> String) -> RunError {
+    let fails = |attempt: Attempt| {
+        let key = attempt.secret.as_ref().unwrap().expose_secret().to_owned();
+        let mut used = used.lock().unwrap();
+        used.push(key);
+        let all = spell(&used.join(" or "));
+        let error = AttemptError::new().status(401).code(format!("t_auth {all}"));
+        async move {
+            Err::<(), _>(error.body(format!(r#"{{"error":{{"message":"wrong key {all}"}}}}"#)).detail(all))
+        }
+    };
+    engine.run(Request::default(), fails).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn j6_a_key_of_another_profile_comes_out_nowhere() {
+    for spell in [str::to_owned, str::to_uppercase, str::to_lowercase] {
+        let store = Arc::new(MemoryStore::new());
+        // Of two keys one begins the other.
+        for (profile, key) in [
+            ("acme:a", DIRECT),
+            ("acme:b", "planted.direct.horse-battery-LONGER"),
+            ("other:z", "env:PLANTED"),
+        ] {
+            store.put_profile(&Profile::api_key(profile, key)).unwrap();
+        }
+        let (tell, mut said) = mpsc::unbounded_channel();
+        let routing = Routing { model: list("acme/a", Some(&["other/b"])), ..Routing::default() };
+        let engine = Engine::new(table(""), Arc::new(routing), Arc::clone(&store) as Arc<dyn Store>)
+            .with_secrets(Arc::new(Planted))
+            .with_listener(Arc::new(tell));
+        let paper = Paper::default();
+        let guard = tracing::subscriber::set_default(Tracer(paper.clone()));
+        let used = Mutex::default();
+        let error = names_all(&engine, &used, spell).await;
+        drop(guard);
+        assert_eq!(used.lock().unwrap().len(), 3, "every key was used");
+        paper.write(&error);
+        paper.debug(&error);
+        while let Ok(said) = said.try_recv() {
+            paper.debug(&said);
+        }
+        engine.flush().unwrap();
+        paper.debug(&store.inbox().unwrap());
+        let text = paper.0.lock().unwrap().to_lowercase();
+        assert!(text.contains("wrong key … or … or …"), "{text}");
+        for part in [MARK, "horse", "longer", "staple"] {
+            assert!(!text.contains(part), "`{part}` leaks: {text}");
+        }
+    }
+}
+
+/// A key that an earlier turn has used, named in an error about another.
+#[tokio::test]
+async fn j6_a_key_of_an_earlier_turn_comes_out_nowhere() {
+    let store = Arc::new(MemoryStore::new());
+    store.put_profile(&Profile::api_key("acme:a", DIRECT)).unwrap();
+    store.put_profile(&Profile::api_key("other:z", "planted.earlier.zebra")).unwrap();
+    let routing = Routing { model: list("acme/a", Some(&["other/b"])), ..Routing::default() };
+    let engine = Engine::new(table(""), Arc::new(routing), store as Arc<dyn Store>);
+    let fails = |attempt: Attempt| async move {
+        Err::<(), _>(
+            AttemptError::message(format!("{} hates planted.earlier.zebra", attempt.provider))
+                .code("t_context"),
+        )
+    };
+    let to = |provider: &str, model: &str| Request {
+        choice: Some(Choice {
+            candidate: Candidate { provider: provider.into(), model: model.into() },
+            source: SelectionSource::User,
+            fallbacks: None,
+        }),
+        ..Request::default()
+    };
+    let first = engine.run(to("other", "b"), fails).await.unwrap_err().to_string();
+    assert!(first.contains("other hates …"), "{first}");
+    let second = engine.run(to("acme", "a"), fails).await.unwrap_err().to_string();
+    assert!(second.contains("acme hates …"), "{second}");
 }
 
 fn traces(text: &str) -> String {

@@ -1,10 +1,10 @@
 //! One call, as the host makes it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use secrecy::SecretString;
 
-use super::credentials::Resolved;
+use super::{credentials::Resolved, notes::Noted};
 use crate::{
     run::{self, Probe, Refreshed},
     state::{
@@ -41,19 +41,8 @@ pub struct Attempt {
     notes: Noted,
 }
 
-/// [`Notes`], shared with the driver.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Noted(Arc<Mutex<Notes>>);
-
-/// What the host says while a call goes on.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Notes {
-    pub new_secret: Option<Refreshed>,
-    pub delivered: bool,
-}
-
 impl Attempt {
-    pub(super) fn new(step: &run::Attempt, resolved: Resolved, repaired: bool) -> Self {
+    pub(super) fn new(step: &run::Attempt, resolved: Resolved, repaired: bool, notes: Noted) -> Self {
         let Candidate { provider, model } = step.candidate.clone();
         Self {
             provider,
@@ -66,11 +55,13 @@ impl Attempt {
             repaired,
             probe: step.probe,
             deadline: step.deadline,
-            notes: Noted::default(),
+            notes,
         }
     }
 
-    /// A refreshed credential to store (C8). It is kept whatever comes of the call.
+    /// A refreshed credential to store (C8). It is kept whatever comes of the call: also when the turn is
+    /// dropped, or the call panics; and when it comes from a task that outlives them, once the last clone of
+    /// this attempt is dropped.
     pub fn refreshed(&self, new: Refreshed) {
         self.notes.lock().new_secret = Some(new);
     }
@@ -79,19 +70,5 @@ impl Attempt {
     /// with the first token that is shown, so that a deadline or an interrupt knows of it.
     pub fn delivered(&self) {
         self.notes.lock().delivered = true;
-    }
-
-    pub(super) fn notes(&self) -> Noted {
-        self.notes.clone()
-    }
-}
-
-impl Noted {
-    pub fn take(&self) -> Notes {
-        std::mem::take(&mut *self.lock())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct Resolved {
     profile: Option<Arc<Profile>>,
 }
 
-/// The secrets of a call under way, to be cut out of what comes back (J6).
+/// The secrets of a call, to be cut out of what comes back (J6).
 pub(super) struct Keys {
     /// Those that are stored are looked at where they are.
     profile: Option<Arc<Profile>>,
@@ -57,9 +57,13 @@ impl Resolved {
 
 impl Keys {
     pub fn all(&self) -> impl Iterator<Item = &SecretString> {
-        let stored = self.profile.iter().flat_map(|profile| [&profile.secret, &profile.refresh]);
-        stored.flatten().filter_map(direct).chain(self.referred.iter().flatten())
+        self.profile.iter().flat_map(stored).chain(self.referred.iter().flatten())
     }
+}
+
+/// The secrets that stand in a profile.
+pub(super) fn stored(profile: &Arc<Profile>) -> impl Iterator<Item = &SecretString> {
+    [&profile.secret, &profile.refresh].into_iter().flatten().filter_map(direct)
 }
 
 /// The secret itself, where it is given.
@@ -100,6 +104,11 @@ impl Credentials {
             info: Some(known.info),
             profile: Some(known.profile),
         })
+    }
+
+    /// Profiles that were used of late.
+    pub fn used(&self) -> Vec<Arc<Profile>> {
+        self.lock().values().map(|known| Arc::clone(&known.profile)).collect()
     }
 
     async fn known(&self, id: &ProfileId, view: &View, keeper: &Keeper) -> Result<Known, String> {

@@ -200,7 +200,7 @@ impl Engine {
     /// ```
     ///
     /// The future may be dropped at any time: a call under way is dropped with it, and the state stays
-    /// as after the last change that was stored.
+    /// as after the last change that was stored; only a login that the call has refreshed is stored yet.
     ///
     /// # Errors
     /// [`RunError`] when nothing answered.

@@ -22,6 +22,7 @@ mod keeper;
 #[cfg(feature = "tokio")]
 mod listener;
 #[cfg(feature = "tokio")]
+mod notes;
 mod outcome;
 mod recorder;
 #[cfg(feature = "tokio")]

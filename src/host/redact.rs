@@ -1,5 +1,8 @@
 //! Cuts the keys in use out of what a provider said (J6): some repeat them, as they are or escaped.
 
+use std::ops::Range;
+
+use memchr::memchr2_iter;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::spelt::find;
@@ -17,17 +20,33 @@ const KEPT: usize = 2 * TEXT_LIMIT;
 /// What is taken off the end of a text that is cut there: no key is longer, however it is spelt.
 const TORN: usize = 16 * 1024;
 
-/// Cuts `secrets` out of every text of `signal`. Of a text that nobody looks at to its end, the end goes.
-pub(super) fn redact<'a>(signal: &mut Signal, secrets: impl IntoIterator<Item = &'a SecretString>) {
-    let secrets: Vec<&str> = secrets.into_iter().map(|secret| secret.expose_secret().trim()).collect();
+/// How much may be read for the keys of other turns: bytes of texts times keys.
+const WORK: usize = 2 * 1024 * 1024;
+
+/// Cuts keys out of every text of `signal`: those of the turn, and of `others` as many as are read soon. Of a
+/// text that nobody looks at to its end, the end goes.
+pub(super) fn redact<'a>(
+    signal: &mut Signal,
+    of_turn: impl Iterator<Item = &'a SecretString>,
+    others: impl Iterator<Item = &'a SecretString>,
+) {
     let texts = [&mut signal.message, &mut signal.code, &mut signal.error_type, &mut signal.param];
     let texts = texts.into_iter().flatten().chain(&mut signal.details);
-    let headers = signal.headers.iter_mut().map(|(_, value)| value);
-    for text in texts.chain(headers) {
+    let texts: Vec<_> = texts.chain(signal.headers.iter_mut().map(|(_, value)| value)).collect();
+    let bytes: usize = texts.iter().map(|text| text.len().min(KEPT)).sum();
+    let others = others.take(WORK / bytes.max(1));
+    let keys = of_turn.chain(others).map(|secret| secret.expose_secret().trim());
+    let mut keys: Vec<&str> = keys.filter(|key| key.len() >= LEAST).collect();
+    // The longest first, in case that one begins another.
+    keys.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    keys.dedup();
+    for text in texts {
         let torn = text.len() > KEPT;
         text.truncate(text.floor_char_boundary(KEPT));
-        for secret in secrets.iter().filter(|secret| secret.len() >= LEAST) {
-            cut(text, secret);
+        for key in &keys {
+            // As it is, also where half an escape at its end goes on in the text.
+            cut(text, |text, from| find_in_any_case(text, from, key));
+            cut(text, |text, from| find(text, from, key));
         }
         if torn {
             text.truncate(text.floor_char_boundary(text.len().saturating_sub(TORN).max(TEXT_LIMIT)));
@@ -35,13 +54,9 @@ pub(super) fn redact<'a>(signal: &mut Signal, secrets: impl IntoIterator<Item = 
     }
 }
 
-fn cut(text: &mut String, secret: &str) {
-    // As it is, also where half an escape at its end goes on in the text.
-    if text.contains(secret) {
-        *text = text.replace(secret, CUT);
-    }
+fn cut(text: &mut String, next: impl Fn(&str, usize) -> Option<Range<usize>>) {
     let (mut out, mut from) = (String::new(), 0);
-    while let Some(found) = find(text, from, secret) {
+    while let Some(found) = next(text, from) {
         out.extend([text.get(from..found.start).unwrap_or_default(), CUT]);
         from = found.end;
     }
@@ -49,6 +64,16 @@ fn cut(text: &mut String, secret: &str) {
         out.push_str(text.get(from..).unwrap_or_default());
         *text = out;
     }
+}
+
+/// Where `key` stands next in `text`, its ASCII letters in either case.
+fn find_in_any_case(text: &str, from: usize, key: &str) -> Option<Range<usize>> {
+    let (text, key) = (text.as_bytes().get(from..)?, key.as_bytes());
+    let first = key.first()?;
+    let mut places = memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text);
+    let fits =
+        |at: &usize| text.get(*at..at + key.len()).is_some_and(|place| place.eq_ignore_ascii_case(key));
+    places.find(fits).map(|at| from + at..from + at + key.len())
 }
 
 #[cfg(test)]
@@ -59,7 +84,7 @@ mod tests {
 
     fn redacted(message: String) -> String {
         let mut signal = Signal { message: Some(message), ..Signal::default() };
-        redact(&mut signal, [&SecretString::from(KEY)]);
+        redact(&mut signal, [&SecretString::from(KEY)].into_iter(), [].into_iter());
         signal.message.unwrap()
     }
 

@@ -7,14 +7,16 @@ use std::{
     time::Duration,
 };
 
+use secrecy::SecretString;
 use tokio::time::{error::Elapsed, sleep, timeout};
 
 use super::{
-    attempt::{Attempt, Notes},
-    credentials::{Resolved, direct},
+    attempt::Attempt,
+    credentials::{Keys, Resolved, direct, stored},
     engine::Engine,
     error::AttemptError,
     handle::Handle,
+    notes::{Noted, Notes},
     outcome::{Outcome, RunError},
     redact::redact,
     trace,
@@ -22,7 +24,7 @@ use super::{
 use crate::{
     run::{self, Event, Failed, Interrupt, Notice, OutOfTurn, Persisted, Refreshed, Report, Request, Step},
     signal::{Aborted, Signal},
-    state::view::View,
+    state::{change::Change, view::View},
     table::Table,
     time::Timestamp,
 };
@@ -87,6 +89,7 @@ impl<'a> Turn<'a> {
         let (mut run, table) = engine.begin(request);
         let (mut answer, mut failure, mut repaired) = (None, None::<Box<Signal>>, false);
         let mut notices: Vec<Notice> = Vec::new();
+        let mut held = Held::default();
         loop {
             if let Some(interrupt) = driver.interrupt() {
                 run.interrupt(interrupt)?;
@@ -105,8 +108,13 @@ impl<'a> Turn<'a> {
                     // Nobody holds the profiles meanwhile, so the store need not copy what it changes.
                     let View { session, profiles, .. } = view;
                     drop(profiles);
+                    let with_secret =
+                        batch.changes.iter().any(|change| matches!(change, Change::NewSecret(_)));
                     let (applied, stored) = engine.keeper.apply_at(batch, now, &engine.clock).await;
                     now = stored;
+                    if let Some(noted) = held.noted.take_if(|_| with_secret) {
+                        noted.stored();
+                    }
                     let persisted = Persisted::from(&applied);
                     view = match applied {
                         Ok(applied) => {
@@ -142,7 +150,8 @@ impl<'a> Turn<'a> {
                     }
                 },
                 Step::Attempt(step) => {
-                    let called = driver.attempt(&step, std::mem::take(&mut repaired), &view, &mut call).await;
+                    let repaired = std::mem::take(&mut repaired);
+                    let called = driver.attempt(&step, repaired, &view, &mut held, &mut call).await;
                     (view, now) = driver.next_view(view).await;
                     match called {
                         Called::Answered(given, new_secret) => {
@@ -168,6 +177,29 @@ impl<'a> Turn<'a> {
             };
             run.report(report)?;
         }
+    }
+}
+
+/// What a turn holds of its calls.
+#[derive(Default)]
+struct Held {
+    /// What the host said of the last one; a new secret stays in it until the store has it.
+    noted: Option<Noted>,
+    /// The keys of those that have not answered: an error may name any of them (J6).
+    keys: Vec<Keys>,
+    /// Those that they were refreshed to.
+    new: Vec<SecretString>,
+}
+
+impl Held {
+    fn used(&mut self, keys: Keys, new: Option<&Refreshed>) {
+        self.keys.push(keys);
+        let new = new.into_iter().flat_map(|new| [Some(&new.secret), new.refresh.as_ref()]);
+        self.new.extend(new.flatten().filter_map(direct).cloned());
+    }
+
+    fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+        self.keys.iter().flat_map(Keys::all).chain(&self.new)
     }
 }
 
@@ -233,6 +265,7 @@ impl Driver<'_> {
         step: &run::Attempt,
         repaired: bool,
         view: &View,
+        held: &mut Held,
         call: &mut F,
     ) -> Called<T>
     where
@@ -263,14 +296,17 @@ impl Driver<'_> {
             }
         };
         let keys = resolved.keys();
-        let attempt = Attempt::new(step, resolved, repaired);
-        let notes = attempt.notes();
+        let noted = held.noted.insert(Noted::new(step.profile.as_ref(), engine));
+        let attempt = Attempt::new(step, resolved, repaired, noted.clone());
         let ended = tokio::select! {
             biased;
             ended = within(self.left(step), call(attempt)) => Some(ended),
             () = self.come() => None,
         };
-        let Notes { new_secret, delivered } = notes.take();
+        let Notes { new_secret, delivered } = noted.look();
+        if !matches!(ended, Some(Ok(Ok(_)))) {
+            held.used(keys, new_secret.as_ref());
+        }
         let error = match ended {
             Some(Ok(Ok(answer))) => return Called::Answered(answer, new_secret),
             Some(Ok(Err(error))) => error,
@@ -284,9 +320,8 @@ impl Driver<'_> {
         };
         let mut failed = Failed::from(error);
         failed.partial |= delivered;
-        let new = new_secret.as_ref().map(|new| [Some(&new.secret), new.refresh.as_ref()]);
-        let new = new.into_iter().flatten().flatten().filter_map(direct);
-        redact(&mut failed.signal, keys.all().chain(new));
+        let others = engine.credentials.used();
+        redact(&mut failed.signal, held.secrets(), others.iter().flat_map(stored));
         failed.new_secret = new_secret;
         Called::Failed(Box::new(failed))
     }

@@ -71,6 +71,11 @@ pub enum Flaw {
     /// There is a line break or another control character in it; no key has one, and no header takes it.
     #[error("has a line break or another control character in it; give the key alone, on one line")]
     Control,
+    /// It begins like a reference and is none: `env:` alone, say.
+    #[error(
+        "begins like a reference and is none; one is `env:NAME`, of letters, digits and `_`, or `file:PATH`"
+    )]
+    Reference,
 }
 
 impl Flaw {
@@ -81,7 +86,12 @@ impl Flaw {
         if secret.trim().is_empty() {
             return Some(Self::Empty);
         }
-        secret.contains(breaks).then_some(Self::Control)
+        if secret.contains(breaks) {
+            return Some(Self::Control);
+        }
+        let scheme = secret.split_once(':').map_or("", |(scheme, _)| scheme.trim());
+        let refers = ["env", "file"].iter().any(|to| scheme.eq_ignore_ascii_case(to));
+        (refers && matches!(Secret::parse(secret), Secret::Direct(_))).then_some(Self::Reference)
     }
 }
 

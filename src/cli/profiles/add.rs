@@ -17,7 +17,6 @@ use crate::{
     lang::policy::CredentialKind,
     state::{
         model::{Profile, ProfileId, Secret},
-        secret::Flaw,
         store::{Put, Store as _},
         view::ViewQuery,
     },
@@ -168,9 +167,10 @@ fn stdin(world: &World) -> Result<Secret, Failure> {
             "stdin holds no secret; give it there, or as `env:NAME` or `file:PATH`".into(),
         ));
     }
-    if let Some(flaw) = Flaw::of(secret.expose_secret()) {
-        return Err(Failure::Usage(format!("the secret {flaw}")));
-    }
     // What looks like a reference is one, also from stdin.
-    Ok(Secret::parse(secret.expose_secret()))
+    let secret = Secret::parse(secret.expose_secret());
+    match secret.flaw() {
+        Some(flaw) => Err(Failure::Usage(format!("the secret {flaw}"))),
+        None => Ok(secret),
+    }
 }
