@@ -136,6 +136,15 @@ fn no_draft_holds_on_to_what_stands_beside_any_error() {
 }
 
 #[test]
+fn no_draft_holds_an_id_without_a_number() {
+    let error = r#"{"provider":"acme","code":"req_deadbeef","message":"Gizmo deadbeef was frobnicated on node prod-eu-main for job aaaa-bbbb-cccc-dddd"}"#;
+    let (_, draft, said) = suggested(error, "billing");
+    assert!(draft.contains(r#"text has "was frobnicated on node""#), "{draft}{said}");
+    let rule = draft.split("example").next().unwrap();
+    assert!(!["beef", "prod", "aaaa"].iter().any(|part| rule.contains(part)), "{draft}");
+}
+
+#[test]
 fn no_draft_holds_on_to_what_is_another_bucket_s_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
