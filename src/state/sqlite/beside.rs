@@ -176,7 +176,6 @@ mod tests {
                     assert_eq!(last_used(&store.view(&ViewQuery::default(), NOW).unwrap()), Some(at));
                 }
                 // So that the writer comes in between.
-                #[expect(clippy::disallowed_methods, reason = "it plays two threads")]
                 thread::sleep(Duration::from_micros(300));
             }
         });
