@@ -23,6 +23,7 @@ mod keeper;
 mod listener;
 #[cfg(feature = "tokio")]
 mod notes;
+#[cfg(feature = "tokio")]
 mod outcome;
 mod recorder;
 #[cfg(feature = "tokio")]
