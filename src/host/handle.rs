@@ -29,6 +29,8 @@ impl Handle {
     }
 
     /// The session's model has changed; `by_user` when a person asked for it (H4, K1).
+    ///
+    /// It stores nothing: store a person's choice first, by [`crate::run::session::choose_model`].
     pub fn switch(&self, to: Candidate, by_user: bool) {
         self.interrupt(Interrupt::Switch { to, by_user });
     }
