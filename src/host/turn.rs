@@ -121,7 +121,10 @@ impl<'a> Turn<'a> {
                             driver.say_trouble();
                             applied.view
                         }
-                        Err(_) => View { session, ..engine.keeper.last_known().unwrap_or_default() },
+                        Err(_) => {
+                            let last = View { session, ..engine.keeper.last_known().unwrap_or_default() };
+                            driver.next_view(last).await.0
+                        }
                     };
                     Report::Persisted(persisted)
                 }
