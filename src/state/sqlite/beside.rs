@@ -36,9 +36,14 @@ pub(super) type LastUsed = BTreeMap<ProfileId, Timestamp>;
 /// Notes the uses of a batch.
 pub(super) fn note_uses(of: &Batch, used: &mut LastUsed) {
     for (profile, at) in of.changes.iter().filter_map(Change::used) {
-        let last = used.entry(profile.clone()).or_insert(at);
-        *last = at.max(*last);
+        note_use(profile, at, used);
     }
+}
+
+/// Notes a use; a later one stays.
+pub(super) fn note_use(profile: &ProfileId, at: Timestamp, used: &mut LastUsed) {
+    let last = used.entry(profile.clone()).or_insert(at);
+    *last = at.max(*last);
 }
 
 impl Beside {

@@ -5,7 +5,7 @@ use std::{sync::Arc, thread, time::Duration};
 use rusqlite::{Connection, Error, TransactionBehavior};
 
 use super::{
-    beside::{Beside, LastUsed, note_uses},
+    beside::{Beside, LastUsed, note_use, note_uses},
     error::{Changed, is_busy, is_failed_sync},
     log,
     open::{Place, newest, version},
@@ -171,8 +171,7 @@ impl Inner {
         for (profile, at) in self.beside.close() {
             self.snapshot.used(&profile, at);
             self.used_since.get_or_insert(at);
-            let last = self.used.entry(profile).or_insert(at);
-            *last = at.max(*last);
+            note_use(&profile, at, &mut self.used);
         }
         done
     }
