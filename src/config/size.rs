@@ -12,6 +12,10 @@ const MOST: usize = 1_000_000;
 /// # Errors
 /// When its aliases write out too much; another error is that of whoever keeps what is read.
 pub(super) fn check(text: &str) -> Result<(), serde_yaml::Error> {
+    // Without one, a text writes out no more than it holds.
+    if !text.contains('*') {
+        return Ok(());
+    }
     let values = Cell::new(0);
     let read = Count { values: &values }.deserialize(serde_yaml::Deserializer::from_str(text));
     if values.get() > MOST { read } else { Ok(()) }
