@@ -116,15 +116,12 @@ impl<'a> Turn<'a> {
                         noted.stored();
                     }
                     let persisted = Persisted::from(&applied);
-                    view = match applied {
-                        Ok(applied) => {
-                            driver.say_trouble();
-                            applied.view
-                        }
-                        Err(_) => {
-                            let last = View { session, ..engine.keeper.last_known().unwrap_or_default() };
-                            driver.next_view(last).await.0
-                        }
+                    view = if let Ok(applied) = applied {
+                        driver.say_trouble();
+                        applied.view
+                    } else {
+                        let last = View { session, ..engine.keeper.last_known().unwrap_or_default() };
+                        driver.next_view(last).await.0
                     };
                     Report::Persisted(persisted)
                 }
