@@ -2,6 +2,8 @@
 
 use memchr::memchr2_iter;
 
+use super::words::{is_counted, is_of_statuses};
+
 /// What a text begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lead {
@@ -155,13 +157,10 @@ fn counts(rest: &str, herald: Herald) -> bool {
         (Some('.' | ',' | ';' | '!' | '?' | ')'), next) => !next.is_some_and(char::is_alphanumeric),
         _ => false,
     };
-    let known = |list: &[&str]| list.iter().any(|known| word.eq_ignore_ascii_case(known));
-    match word {
-        "" => rest.starts_with('%'),
-        _ if !ends => false,
-        "errors" | "responses" | "failures" | "codes" | "statuses" => herald == Herald::Error,
-        _ => known(&UNITS) || is_plural(word) && !known(&NO_PLURALS),
+    if word.is_empty() {
+        return rest.starts_with('%');
     }
+    ends && is_counted(word) && !(herald == Herald::Http && is_of_statuses(word))
 }
 
 /// A blank within a line.
@@ -175,36 +174,6 @@ fn more_digits(rest: &str) -> &str {
     let digits = more.bytes().take_while(u8::is_ascii_digit).count();
     more.get(digits..).filter(|_| digits == 3).unwrap_or(rest)
 }
-
-/// A lower-case word with the ending of a plural.
-fn is_plural(word: &str) -> bool {
-    word.len() > 2
-        && word.bytes().all(|b| b.is_ascii_lowercase())
-        && word.ends_with('s')
-        && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending))
-}
-
-/// Units and words of counting without a plural's ending, in any case.
-const UNITS: [&str; 18] = [
-    "of", "out", "more", "other", "total", "percent", "people", "ms", "sec", "s", "kb", "mb", "gb", "tb",
-    "kib", "mib", "gib", "px",
-];
-
-/// Words that end like a plural and say something of a status: `status 429 means …`.
-const NO_PLURALS: [&str; 12] = [
-    "was",
-    "has",
-    "does",
-    "as",
-    "means",
-    "says",
-    "comes",
-    "occurs",
-    "happens",
-    "indicates",
-    "suggests",
-    "requires",
-];
 
 /// The number of exactly three digits at `at`.
 fn three_digits(bytes: &[u8], at: usize) -> Option<u16> {

@@ -1,5 +1,5 @@
-//! What words tell: whether one looks like an id, or says nothing of an error. The words themselves are
-//! the rules' business.
+//! What words tell: whether one looks like an id, says nothing of an error, or is what a number counts.
+//! The words themselves are the rules' business.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -7,20 +7,26 @@ type Words = LazyLock<HashSet<&'static str>>;
 
 macro_rules! words {
     ($file:literal) => {
-        LazyLock::new(|| include_str!(concat!("../../rules/lint/", $file)).split_whitespace().collect())
+        LazyLock::new(|| include_str!(concat!("../../rules/", $file)).split_whitespace().collect())
     };
 }
 
 /// Words that tell nothing anywhere.
-static EMPTY: Words = words!("empty_words.txt");
+static EMPTY: Words = words!("lint/empty_words.txt");
 /// Words that polite sentences around an error are made of.
-static BOILERPLATE: Words = words!("boilerplate_words.txt");
+static BOILERPLATE: Words = words!("lint/boilerplate_words.txt");
 /// Words of hexadecimal digits alone.
-static HEX: Words = words!("hex_words.txt");
+static HEX: Words = words!("lint/hex_words.txt");
 /// Words without a vowel.
-static CONSONANTS: Words = words!("consonant_words.txt");
+static CONSONANTS: Words = words!("lint/consonant_words.txt");
 /// Words that a name follows.
-static BEFORE_NAMES: Words = words!("name_words.txt");
+static BEFORE_NAMES: Words = words!("lint/name_words.txt");
+/// Units and words of counting without a plural's ending.
+static UNITS: Words = words!("signal/units.txt");
+/// Plurals that stand behind a status as well: `HTTP 429 errors`.
+static OF_STATUSES: Words = words!("signal/counted_by_status.txt");
+/// Words that end like a plural and say something of a status: `status 429 means …`.
+static STATUS_VERBS: Words = words!("signal/status_verbs.txt");
 
 /// Letters of a hexadecimal word from which on it is an id, unless it is known.
 const HEX_LETTERS: usize = 6;
@@ -56,6 +62,25 @@ pub(crate) fn is_boilerplate(phrase: &str) -> bool {
     // Words of one and two letters tell nothing either.
     words
         .all(|word| word.is_ascii() && (word.len() < 3 || EMPTY.contains(word) || BOILERPLATE.contains(word)))
+}
+
+/// Whether a number before this word, in the case of the text, counts or measures.
+pub(super) fn is_counted(word: &str) -> bool {
+    UNITS.iter().any(|unit| unit.eq_ignore_ascii_case(word))
+        || is_plural(word) && !STATUS_VERBS.contains(word)
+}
+
+/// Whether a status may stand before this word as before something that is counted.
+pub(super) fn is_of_statuses(word: &str) -> bool {
+    OF_STATUSES.contains(word)
+}
+
+/// A lower-case word with the ending of a plural.
+fn is_plural(word: &str) -> bool {
+    word.len() > 2
+        && word.bytes().all(|b| b.is_ascii_lowercase())
+        && word.ends_with('s')
+        && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending))
 }
 
 #[cfg(test)]
