@@ -56,20 +56,13 @@ pub(super) enum Guard<'a> {
 struct Seen(HashMap<Kind, Table>);
 
 impl Seen {
-    fn first(
-        &mut self,
-        kind: Kind,
-        name: &str,
-        span: Span,
-        program: &Program,
-        out: &mut Diagnostics,
-    ) -> bool {
+    fn first(&mut self, kind: Kind, name: &ast::Name, program: &Program, out: &mut Diagnostics) -> bool {
         let word = if kind == Kind::Form { FORM } else { kind.word() };
-        self.0.entry(kind).or_default().declare(word, name, 0, span, program, out)
+        self.0.entry(kind).or_default().declare(word, name, program, out)
     }
 
     fn block(&mut self, name: &ast::Name, guard: &Guard<'_>, program: &Program, out: &mut Diagnostics) {
-        let Some(first) = self.0.entry(Kind::Block).or_default().insert(&name.node, 0, name.span) else {
+        let Some(first) = self.0.entry(Kind::Block).or_default().insert(name) else {
             return;
         };
         let (kind, renamed) = match guard {
@@ -94,8 +87,8 @@ pub(super) fn number(count: usize) -> u32 {
 
 impl<'p> Resolver<'p> {
     pub(super) fn declare(&mut self) -> Found<'p> {
-        for (name, id) in BucketId::BUILT_IN {
-            self.buckets.built_in(name, id.0);
+        for (name, _) in BucketId::BUILT_IN {
+            self.buckets.insert(&Spanned { node: name.to_owned(), span: BUILT_IN });
             self.set.buckets.push(tree::Bucket {
                 name: name.into(),
                 doc: None,
@@ -137,14 +130,8 @@ impl<'p> Resolver<'p> {
                     Some((_, block)) => format!("{block}.{}", rule.name.node),
                     None => rule.name.node.clone(),
                 };
-                if self.rules.declare(
-                    "rule",
-                    &full,
-                    number(found.rules.len()),
-                    rule.name.span,
-                    self.program,
-                    self.out,
-                ) {
+                let full = Spanned { node: full, span: rule.name.span };
+                if self.rules.declare("rule", &full, self.program, self.out) {
                     found.rules.push((block.map(|b| b.0), rule, statement));
                 }
             }
@@ -189,17 +176,10 @@ impl<'p> Resolver<'p> {
             StatementKind::Bucket(d) => {
                 let built_in = self.buckets.get(&d.name.node).filter(|id| *id < 2);
                 if built_in.is_some() {
-                    if seen.first(Kind::Bucket, &d.name.node, d.name.span, program, out) {
+                    if seen.first(Kind::Bucket, &d.name, program, out) {
                         found.buckets.push((d, statement));
                     }
-                } else if self.buckets.declare(
-                    "bucket",
-                    &d.name.node,
-                    number(self.set.buckets.len()),
-                    d.name.span,
-                    program,
-                    out,
-                ) {
+                } else if self.buckets.declare("bucket", &d.name, program, out) {
                     found.buckets.push((d, statement));
                     self.set.buckets.push(tree::Bucket {
                         name: d.name.node.as_str().into(),
@@ -212,72 +192,51 @@ impl<'p> Resolver<'p> {
                 }
             }
             StatementKind::Alias(d) => {
-                if seen.first(Kind::Alias, &d.name.node, d.name.span, program, out) {
+                if seen.first(Kind::Alias, &d.name, program, out) {
                     found.aliases.push((d, statement));
                 }
             }
             StatementKind::List(d) => {
-                if self.lists.declare(
-                    "list",
-                    &d.name.node,
-                    number(found.lists.len()),
-                    d.name.span,
-                    program,
-                    out,
-                ) {
+                if self.lists.declare("list", &d.name, program, out) {
                     found.lists.push((d, statement));
                 }
             }
             StatementKind::Let(d) => {
-                if self.lets.declare("let", &d.name.node, number(found.lets.len()), d.name.span, program, out)
-                {
+                if self.lets.declare("let", &d.name, program, out) {
                     found.lets.push((d, statement));
                 }
             }
             StatementKind::Setting(d) => {
-                if self.settings.declare(
-                    "setting",
-                    &d.name.node,
-                    number(found.settings.len()),
-                    d.name.span,
-                    program,
-                    out,
-                ) {
+                if self.settings.declare("setting", &d.name, program, out) {
                     found.settings.push((d, statement));
                 }
             }
             StatementKind::Backoff(d) => {
-                if self.backoffs.declare(
-                    "backoff",
-                    &d.name.node,
-                    number(found.backoffs.len()),
-                    d.name.span,
-                    program,
-                    out,
-                ) {
+                if self.backoffs.declare("backoff", &d.name, program, out) {
                     found.backoffs.push((d, statement));
                 }
             }
             StatementKind::Reset(d) => {
-                if seen.first(Kind::Reset, &d.name.node, d.name.span, program, out) {
+                if seen.first(Kind::Reset, &d.name, program, out) {
                     found.resets.push((d, statement));
                 }
             }
             StatementKind::On { bucket, reaction } => {
-                if seen.first(Kind::On, &bucket.node, bucket.span, program, out) {
+                if seen.first(Kind::On, bucket, program, out) {
                     found.ons.push((bucket, reaction));
                 }
             }
             StatementKind::Test(d) => {
-                if seen.first(Kind::Test, &d.title.node, d.title.span, program, out) {
+                if seen.first(Kind::Test, &d.title, program, out) {
                     found.tests.push((d, statement));
                 }
             }
             StatementKind::Policy(form) => {
-                if let Some(target) = Target::declared(statement)
-                    && seen.first(target.kind, &target.name, form_span(form, statement), program, out)
-                {
-                    found.forms.push((form, statement));
+                if let Some(Target { kind, name, .. }) = Target::declared(statement) {
+                    let name = Spanned { node: name, span: form_span(form, statement) };
+                    if seen.first(kind, &name, program, out) {
+                        found.forms.push((form, statement));
+                    }
                 }
             }
             _ => {}

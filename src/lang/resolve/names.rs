@@ -13,7 +13,7 @@ use crate::lang::{
     source::{Span, Spanned},
 };
 
-/// The names of one kind.
+/// The names of one kind, numbered in order of declaration.
 #[derive(Debug, Default)]
 pub struct Table {
     known: HashMap<String, (u32, Span)>,
@@ -24,17 +24,10 @@ pub struct Table {
 
 impl Table {
     /// Declares a name; reports a second declaration and gives `false` for it.
-    pub fn declare(
-        &mut self,
-        kind: &str,
-        name: &str,
-        id: u32,
-        span: Span,
-        program: &Program,
-        out: &mut Diagnostics,
-    ) -> bool {
-        let first = self.insert(name, id, span);
+    pub fn declare(&mut self, kind: &str, name: &Name, program: &Program, out: &mut Diagnostics) -> bool {
+        let first = self.insert(name);
         if let Some(first) = first {
+            let (name, span) = (&name.node, name.span);
             let change = match kind {
                 FORM => format!("write `replace {name} …` instead"),
                 "test" => format!("write `replace test \"{name}\" …` instead"),
@@ -47,20 +40,15 @@ impl Table {
         first.is_none()
     }
 
-    /// Declares a name, or gives the place of its first declaration.
-    pub fn insert(&mut self, name: &str, id: u32, span: Span) -> Option<Span> {
-        if let Some((_, first)) = self.known.get(name) {
+    /// Declares a name under the next id, or gives the place of its first declaration.
+    pub fn insert(&mut self, name: &Name) -> Option<Span> {
+        if let Some((_, first)) = self.known.get(&name.node) {
             return Some(*first);
         }
-        self.known.insert(name.to_owned(), (id, span));
-        self.order.push(name.to_owned());
+        let id = u32::try_from(self.order.len()).unwrap_or(u32::MAX);
+        self.known.insert(name.node.clone(), (id, name.span));
+        self.order.push(name.node.clone());
         None
-    }
-
-    /// Adds a name that has no declaration to point at.
-    pub fn built_in(&mut self, name: &str, id: u32) {
-        self.known.insert(name.to_owned(), (id, crate::lang::policy::BUILT_IN));
-        self.order.push(name.to_owned());
     }
 
     /// Whether there is such a name.
