@@ -3,10 +3,17 @@
 //! The text is a snapshot of `insta`: a YAML header between `---` lines, then one error a line: its
 //! id, bucket, rule, action, end, and the time until a reset where the reaction asks for one.
 
+mod change;
+mod ids;
+
 use std::{
-    collections::{BTreeMap, HashMap},
-    fmt::{self, Write as _},
-    time::Duration,
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
+
+pub use self::{
+    change::{Change, Counts, Way, grouped},
+    ids::Ids,
 };
 
 use crate::{
@@ -66,7 +73,7 @@ impl Judgement {
             rule: verdict.rule.map(|rule| table.rule(rule).name.to_string()),
             action: action(reaction.window.as_ref().map(|window| window.lane)).to_owned(),
             then: then(*reaction.end).to_owned(),
-            reset: verdict.reset.map(|hint| written(hint.at.since(now))),
+            reset: verdict.reset.map(|hint| format_duration(hint.at.since(now))),
         }
     }
 
@@ -94,10 +101,6 @@ pub fn then(end: End) -> &'static str {
         End::Surface => "surface",
         End::FallbackElseSurface => "fallback_else_surface",
     }
-}
-
-fn written(reset: Duration) -> String {
-    format_duration(reset)
 }
 
 /// Rows as they stand in a file, each behind its id.
@@ -145,9 +148,8 @@ impl Snapshot {
     /// # Errors
     /// When it is not one.
     pub fn parse(text: &str) -> Result<Self, SnapshotError> {
-        let (mut out, lines) = Self::opened(text)?;
-        out.rows = lines.into_iter().filter_map(|(_, line)| row(line)).collect();
-        Ok(out)
+        let (header, rows) = read(text, row)?;
+        Ok(Self { header, rows })
     }
 
     /// A snapshot's header alone, and its rows as they stand there, each behind its id: a third of the memory of
@@ -156,23 +158,7 @@ impl Snapshot {
     /// # Errors
     /// When it is not one.
     pub fn opened(text: &str) -> Result<(Self, Lines<'_>), SnapshotError> {
-        let mut lines = text.lines().enumerate();
-        let mut header = String::new();
-        if lines.next().is_none_or(|(_, first)| first.trim_end() != "---") {
-            return Err(SnapshotError::Header);
-        }
-        loop {
-            match lines.next() {
-                None => return Err(SnapshotError::Header),
-                Some((_, line)) if line.trim_end() == "---" => break,
-                Some((_, line)) => header.extend([line, "\n"]),
-            }
-        }
-        let mut rows = Vec::new();
-        for (at, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-            let id = line.split_whitespace().next().filter(|_| row(line).is_some());
-            rows.push((id.ok_or(SnapshotError::Row { line: at + 1 })?, line));
-        }
+        let (header, rows) = read(text, |line| fields(line).map(|(id, ..)| (id, line)))?;
         Ok((Self { header, rows: Vec::new() }, rows))
     }
 
@@ -222,7 +208,7 @@ impl Snapshot {
                 Some(None) => {}
             }
         }
-        let there = now.rows.iter().map(|(id, _)| id.as_str()).collect::<std::collections::HashSet<_>>();
+        let there = now.rows.iter().map(|(id, _)| id.as_str()).collect::<HashSet<_>>();
         let gone =
             self.rows.iter().filter(|(id, _)| kept.contains_key(id.as_str()) && !there.contains(id.as_str()));
         rows.extend(gone.cloned());
@@ -241,125 +227,43 @@ pub fn print_row(out: &mut String, id: &str, is: &Judgement) {
     };
 }
 
-fn row(line: &str) -> Option<(String, Judgement)> {
+/// The lines of the header, and what `of` makes of each row.
+fn read<'t, T>(text: &'t str, of: impl Fn(&'t str) -> Option<T>) -> Result<(String, Vec<T>), SnapshotError> {
+    let mut lines = text.lines().enumerate();
+    let mut header = String::new();
+    if lines.next().is_none_or(|(_, first)| first.trim_end() != "---") {
+        return Err(SnapshotError::Header);
+    }
+    loop {
+        match lines.next() {
+            None => return Err(SnapshotError::Header),
+            Some((_, line)) if line.trim_end() == "---" => break,
+            Some((_, line)) => header.extend([line, "\n"]),
+        }
+    }
+    let rows = lines.filter(|(_, line)| !line.trim().is_empty());
+    let rows = rows.map(|(at, line)| of(line).ok_or(SnapshotError::Row { line: at + 1 }));
+    Ok((header, rows.collect::<Result<_, _>>()?))
+}
+
+/// An id, its bucket, rule, action and end, and its reset.
+fn fields(line: &str) -> Option<(&str, [&str; 4], Option<&str>)> {
     let mut words = line.split_whitespace();
-    let mut word = || words.next().map(ToOwned::to_owned);
-    let (id, bucket, rule, action, then) = (word()?, word()?, word()?, word()?, word()?);
-    let reset = word();
-    let rule = (rule != NONE).then_some(rule);
-    word().is_none().then_some((id, Judgement { bucket, rule, action, then, reset }))
+    let mut word = || words.next();
+    let found = (word()?, [word()?, word()?, word()?, word()?], word());
+    word().is_none().then_some(found)
 }
 
-/// An error that is judged otherwise than before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Its id.
-    pub id: String,
-    /// The judgement of the snapshot; `None` for an error that it does not know.
-    pub old: Option<Judgement>,
-    /// The judgement now; `None` for an error that the corpus no longer has.
-    pub new: Option<Judgement>,
-}
-
-/// How many errors changed, by how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// They are judged otherwise than before.
-    pub moved: usize,
-    /// The snapshot does not know them.
-    pub new: usize,
-    /// The corpus no longer has them.
-    pub gone: usize,
-}
-
-impl Counts {
-    /// Counts changes.
-    #[must_use]
-    pub fn of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Self {
-        let mut out = Self::default();
-        for change in changes {
-            match (&change.old, &change.new) {
-                (None, _) => out.new += 1,
-                (_, None) => out.gone += 1,
-                _ => out.moved += 1,
-            }
-        }
-        out
-    }
-}
-
-impl fmt::Display for Counts {
-    /// `1 judged otherwise than before, 2 new`; without a change, `all judged as before`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { moved, new, gone } = *self;
-        let parts = [(moved, "judged otherwise than before"), (new, "new"), (gone, "gone")];
-        let parts = parts.iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
-        if parts.is_empty() { f.write_str("all judged as before") } else { f.write_str(&parts.join(", ")) }
-    }
-}
-
-/// Where errors moved from and where to.
-pub type Way = (Option<Judgement>, Option<Judgement>);
-
-/// Changes by where they moved from and to, the largest group first; places in `changes`.
-#[must_use]
-pub fn grouped(changes: &[Change]) -> Vec<(Way, Vec<usize>)> {
-    let mut groups: BTreeMap<Way, Vec<usize>> = BTreeMap::new();
-    for (at, change) in changes.iter().enumerate() {
-        let kind = |is: &Option<Judgement>| is.as_ref().map(Judgement::kind);
-        groups.entry((kind(&change.old), kind(&change.new))).or_default().push(at);
-    }
-    let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
-    groups
-}
-
-/// Makes ids that are one word each, and no two the same.
-#[derive(Debug, Default)]
-pub struct Ids(HashMap<String, u32>);
-
-impl Ids {
-    /// The id of an error: its own, else one made from its text, so that errors added above it do
-    /// not change it. The second error with the same id gets `~2` behind it.
-    pub fn next(&mut self, own: Option<&str>, text: &[u8]) -> String {
-        let mut id = match own {
-            Some(own) if is_word(own) => own.to_owned(),
-            Some(own) => quoted(own),
-            None => format!("#{:012x}", fingerprint(text) >> 16),
-        };
-        let base = id.clone();
-        while let Some(count) = self.0.get_mut(&id) {
-            *count += 1;
-            id = format!("{base}~{count}");
-        }
-        self.0.insert(id.clone(), 1);
-        id
-    }
-}
-
-fn is_word(id: &str) -> bool {
-    !id.is_empty() && !id.starts_with(['"', '#']) && !id.chars().any(|c| c.is_whitespace() || c.is_control())
-}
-
-/// A JSON string without blanks.
-fn quoted(id: &str) -> String {
-    let mut out = String::new();
-    for c in serde_json::Value::from(id).to_string().chars() {
-        if c.is_whitespace() || c.is_control() {
-            let _ = write!(out, "\\u{:04x}", u32::from(c));
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// FNV-1a: the same on every machine and with every release.
-fn fingerprint(text: &[u8]) -> u64 {
-    text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+fn row(line: &str) -> Option<(String, Judgement)> {
+    let (id, [bucket, rule, action, then], reset) = fields(line)?;
+    let judgement = Judgement {
+        bucket: bucket.to_owned(),
+        rule: (rule != NONE).then(|| rule.to_owned()),
+        action: action.to_owned(),
+        then: then.to_owned(),
+        reset: reset.map(ToOwned::to_owned),
+    };
+    Some((id.to_owned(), judgement))
 }
 
 #[cfg(test)]
@@ -461,18 +365,5 @@ mod tests {
         let groups = grouped(&old.changes(&now));
         let sizes: Vec<usize> = groups.iter().map(|(_, places)| places.len()).collect();
         assert_eq!(sizes, [2, 1], "resets do not part a group");
-    }
-
-    #[test]
-    fn ids_are_words_and_differ() {
-        let mut ids = Ids::default();
-        let made = [Some("a"), Some("a"), Some("a b"), Some(""), Some("#x"), None, None]
-            .map(|own| ids.next(own, b"text"));
-        for (at, id) in made.iter().enumerate() {
-            assert_eq!(id.split_whitespace().count(), 1, "{id}");
-            assert!(!made[..at].contains(id), "{id}");
-        }
-        assert_eq!(made[..3], ["a", "a~2", "\"a\\u0020b\""]);
-        assert_eq!(Ids::default().next(None, b"text"), made[5], "the same text, the same id");
     }
 }
