@@ -7,23 +7,24 @@
 //! and `-- 5 overlay` only of the kinds named.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may fail so, and prints its figures")]
-#![expect(clippy::disallowed_methods, reason = "a bench looks at the clock, and plays the editor's thread")]
+#![expect(clippy::disallowed_methods, reason = "a bench looks at the clock")]
 
 use std::{
     fmt::Write as _,
-    io::{self, BufRead as _, BufReader, PipeReader, PipeWriter, Read as _, Write as _, pipe},
     path::Path,
     process::ExitCode,
-    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
-use pointsman::{lang::shipped, lsp, table::NoSettings};
-use serde_json::{Value, json};
+use pointsman::lang::shipped;
+use serde_json::json;
 
 #[path = "support/limits.rs"]
 mod limits;
+#[path = "../tests/lsp/pipes.rs"]
+mod pipes;
 use limits::Limits;
+use pipes::Server;
 
 /// What an answer may take, on the shipped rules and on very many.
 const LIMIT_MS: f64 = 50.0;
@@ -60,14 +61,14 @@ fn main() -> ExitCode {
         let limit = if kind == "many" { LIMIT_MANY_MS } else { LIMIT_MS };
         let rounds = rounds.unwrap_or(if kind == "many" { ROUNDS / 10 } else { ROUNDS });
         write(kind, &folder);
-        let mut editor = Editor::new(&folder);
+        let mut server = Server::new(&folder);
         let text = std::fs::read_to_string(folder.join(name)).unwrap();
-        let waits = editor.edit(&folder.join(name), &text, at, rounds);
+        let waits = edit(&mut server, &folder.join(name), &text, at, rounds);
         for (what, mut spans) in ["completion just after an edit", "hover", "findings"].into_iter().zip(waits)
         {
             line(&mut limits, &format!("{kind}: {what}"), &mut spans, limit);
         }
-        editor.end();
+        server.end(|_| ());
     }
     limits.end()
 }
@@ -112,112 +113,46 @@ fn line(limits: &mut Limits, what: &str, spans: &mut [Duration], limit: f64) {
     }
 }
 
-/// The editor's end of the two pipes, and the server at the other.
-struct Editor {
-    writer: PipeWriter,
-    reader: BufReader<PipeReader>,
-    server: JoinHandle<io::Result<lsp::End>>,
-    next: i64,
+/// Types a letter into a rule's condition, and takes it out again, over and over. Gives the waits for
+/// completions, hovers and findings.
+fn edit(server: &mut Server, path: &Path, text: &str, at: &str, rounds: usize) -> [Vec<Duration>; 3] {
+    let uri = format!("file://{}", path.display());
+    let opened = json!({ "uri": uri, "languageId": "pointsman", "version": 1, "text": text });
+    server.tell("textDocument/didOpen", &json!({ "textDocument": opened }));
+    findings_of(server, 1);
+
+    let rule = text.find(at).unwrap();
+    let behind = |from: usize, what: &str| from + text.get(from..).unwrap().find(what).unwrap() + what.len();
+    let place = |byte: usize| {
+        let before = text.get(..byte).unwrap();
+        let character = before.rsplit('\n').next().unwrap().encode_utf16().count();
+        json!({ "line": before.matches('\n').count(), "character": character })
+    };
+    let quote = behind(behind(rule, "has "), "\"");
+    let named = json!({ "textDocument": { "uri": uri }, "position": place(behind(rule, "-> ") + 1) });
+    let inside = place(quote);
+    let (mut findings, mut choices, mut hovers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut version = 1;
+    for round in 0..rounds {
+        let word: &str = if round.is_multiple_of(2) { "q" } else { "" };
+        let end = if word.is_empty() { place(quote + 1) } else { inside.clone() };
+        version += 1;
+        let change = json!({
+            "textDocument": { "uri": uri, "version": version },
+            "contentChanges": [{ "range": { "start": inside, "end": end }, "text": word }],
+        });
+        let start = Instant::now();
+        server.tell("textDocument/didChange", &change);
+        choices.push(timed(|| drop(server.ask("textDocument/completion", &named, |_| ()))));
+        let asked = start.elapsed();
+        findings_of(server, version);
+        findings.push(start.elapsed().saturating_sub(asked));
+        hovers.push(timed(|| assert!(server.ask("textDocument/hover", &named, |_| ()).is_object())));
+    }
+    [choices, hovers, findings]
 }
 
-impl Editor {
-    fn new(folder: &Path) -> Self {
-        let (server_reads, writer) = pipe().unwrap();
-        let (reader, mut server_writes) = pipe().unwrap();
-        let cache = folder.to_owned();
-        let server = thread::spawn(move || {
-            lsp::serve(BufReader::new(server_reads), &mut server_writes, &NoSettings, &cache)
-        });
-        let mut editor = Self { writer, reader: BufReader::new(reader), server, next: 0 };
-        editor.ask("initialize", &json!({ "processId": null, "rootUri": null, "capabilities": {} }));
-        editor.tell("initialized", &json!({}));
-        editor
-    }
-
-    fn end(mut self) {
-        self.ask("shutdown", &Value::Null);
-        self.tell("exit", &Value::Null);
-        assert_eq!(self.server.join().unwrap().unwrap(), lsp::End::Orderly);
-    }
-
-    /// Types a letter into a rule's condition, and takes it out again, over and over. Gives the waits for
-    /// completions, hovers and findings.
-    fn edit(&mut self, path: &Path, text: &str, at: &str, rounds: usize) -> [Vec<Duration>; 3] {
-        let uri = format!("file://{}", path.display());
-        let opened = json!({ "uri": uri, "languageId": "pointsman", "version": 1, "text": text });
-        self.tell("textDocument/didOpen", &json!({ "textDocument": opened }));
-        self.findings(1);
-
-        let rule = text.find(at).unwrap();
-        let behind =
-            |from: usize, what: &str| from + text.get(from..).unwrap().find(what).unwrap() + what.len();
-        let place = |byte: usize| {
-            let before = text.get(..byte).unwrap();
-            let character = before.rsplit('\n').next().unwrap().encode_utf16().count();
-            json!({ "line": before.matches('\n').count(), "character": character })
-        };
-        let quote = behind(behind(rule, "has "), "\"");
-        let named = json!({ "textDocument": { "uri": uri }, "position": place(behind(rule, "-> ") + 1) });
-        let inside = place(quote);
-        let (mut findings, mut choices, mut hovers) = (Vec::new(), Vec::new(), Vec::new());
-        let mut version = 1;
-        for round in 0..rounds {
-            let word: &str = if round.is_multiple_of(2) { "q" } else { "" };
-            let end = if word.is_empty() { place(quote + 1) } else { inside.clone() };
-            version += 1;
-            let change = json!({
-                "textDocument": { "uri": uri, "version": version },
-                "contentChanges": [{ "range": { "start": inside, "end": end }, "text": word }],
-            });
-            let start = Instant::now();
-            self.tell("textDocument/didChange", &change);
-            choices.push(timed(|| drop(self.ask("textDocument/completion", &named))));
-            let asked = start.elapsed();
-            self.findings(version);
-            findings.push(start.elapsed().saturating_sub(asked));
-            hovers.push(timed(|| assert!(self.ask("textDocument/hover", &named).is_object())));
-        }
-        [choices, hovers, findings]
-    }
-
-    fn send(&mut self, message: &Value) {
-        let body = message.to_string();
-        write!(self.writer, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-    }
-
-    fn tell(&mut self, method: &str, params: &Value) {
-        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
-    }
-
-    /// The result of a request; what the server says meanwhile is passed over.
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.next += 1;
-        let id = json!(self.next);
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        self.wait(|message| message.get("id") == Some(&id)).get_mut("result").unwrap().take()
-    }
-
-    fn findings(&mut self, version: i32) {
-        self.wait(|message| message.pointer("/params/version") == Some(&json!(version)));
-    }
-
-    fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
-        loop {
-            let mut length = 0;
-            loop {
-                let mut line = String::new();
-                self.reader.read_line(&mut line).unwrap();
-                match line.trim().strip_prefix("Content-Length: ") {
-                    Some(count) => length = count.parse().unwrap(),
-                    None => break,
-                }
-            }
-            let mut body = vec![0; length];
-            self.reader.read_exact(&mut body).unwrap();
-            let message: Value = serde_json::from_slice(&body).unwrap();
-            if wanted(&message) {
-                return message;
-            }
-        }
-    }
+/// Waits for the findings of a version.
+fn findings_of(server: &mut Server, version: i32) {
+    while server.hear().pointer("/params/version") != Some(&json!(version)) {}
 }

@@ -1,9 +1,10 @@
 //! `pointsman lsp` over stdio, as an editor talks to it.
 
 mod edits;
+mod pipes;
 
 use std::{
-    io::{BufRead, BufReader, Write as _},
+    io::{BufReader, Write as _},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::{self, Receiver},
@@ -26,30 +27,12 @@ struct Editor {
     told: Vec<Value>,
 }
 
-/// The next message of a server; nothing when it has ended.
-fn read(output: &mut impl BufRead) -> Option<Value> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if output.read_line(&mut line).unwrap_or(0) == 0 {
-            return None;
-        }
-        match line.trim().strip_prefix("Content-Length: ") {
-            Some(count) => length = count.parse().unwrap(),
-            None => break,
-        }
-    }
-    let mut body = vec![0; length];
-    output.read_exact(&mut body).unwrap();
-    Some(serde_json::from_slice(&body).unwrap())
-}
-
 fn listen(output: ChildStdout) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new()
         .spawn(move || {
             let mut output = BufReader::new(output);
-            while let Some(message) = read(&mut output)
+            while let Some(message) = pipes::read(&mut output)
                 && sender.send(message).is_ok()
             {}
         })

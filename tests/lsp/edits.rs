@@ -1,15 +1,11 @@
 //! What a server says after many edits is what a new one says of the same texts: nothing that it keeps
 //! between edits is ever stale.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, BufReader, PipeReader, PipeWriter, Write as _, pipe},
-    path::Path,
-    thread::JoinHandle,
-};
+use std::{collections::BTreeMap, path::Path};
 
-use pointsman::{lsp, table::NoSettings};
 use serde_json::{Value, json};
+
+use super::pipes::Server;
 
 /// The files that are edited; the last one is not open in the editor, but changes on disk.
 const NAMES: [&str; 4] = ["main.rules", "parts/a.rules", "parts/b.rules", "parts/disk.rules"];
@@ -83,70 +79,34 @@ rule teapot -> busy when status is 418 and not paid
 
 /// A client and its server, in this process.
 struct Client {
-    writer: PipeWriter,
-    reader: BufReader<PipeReader>,
-    server: JoinHandle<io::Result<lsp::End>>,
+    server: Server,
     folder: String,
-    next: i64,
     /// The findings that the editor shows.
     shown: BTreeMap<String, Value>,
 }
 
+/// Notes the findings of a message.
+fn note(shown: &mut BTreeMap<String, Value>, message: &Value) {
+    if message["method"] == "textDocument/publishDiagnostics" {
+        let uri = message["params"]["uri"].as_str().unwrap().to_owned();
+        let found = message["params"]["diagnostics"].clone();
+        shown.remove(&uri);
+        if found != json!([]) {
+            shown.insert(uri, found);
+        }
+    }
+}
+
 impl Client {
     fn new(folder: &Path) -> Self {
-        let (server_reads, writer) = pipe().unwrap();
-        let (reader, mut server_writes) = pipe().unwrap();
-        let cache = folder.with_file_name("cache");
-        let serve = move || lsp::serve(BufReader::new(server_reads), &mut server_writes, &NoSettings, &cache);
-        let server = std::thread::Builder::new().spawn(serve).unwrap();
-        let folder = folder.display().to_string();
-        let reader = BufReader::new(reader);
-        let mut client = Self { writer, reader, server, folder, next: 0, shown: BTreeMap::new() };
-        client.ask("initialize", &json!({ "processId": null, "rootUri": null, "capabilities": {} }));
-        client
+        let server = Server::new(&folder.with_file_name("cache"));
+        Self { server, folder: folder.display().to_string(), shown: BTreeMap::new() }
     }
 
     /// Ends both; gives the findings that were shown last.
     fn end(mut self) -> BTreeMap<String, Value> {
-        self.ask("shutdown", &Value::Null);
-        self.tell("exit", &Value::Null);
-        assert_eq!(self.server.join().unwrap().unwrap(), lsp::End::Orderly);
+        self.server.end(|message| note(&mut self.shown, message));
         self.shown
-    }
-
-    fn send(&mut self, message: &Value) {
-        let body = message.to_string();
-        write!(self.writer, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-    }
-
-    fn tell(&mut self, method: &str, params: &Value) {
-        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.next += 1;
-        let id = json!(self.next);
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        loop {
-            let message = self.hear();
-            if message["id"] == id {
-                return message["result"].clone();
-            }
-        }
-    }
-
-    /// The next message, its findings noted.
-    fn hear(&mut self) -> Value {
-        let message = super::read(&mut self.reader).unwrap();
-        if message["method"] == "textDocument/publishDiagnostics" {
-            let uri = message["params"]["uri"].as_str().unwrap().to_owned();
-            let found = message["params"]["diagnostics"].clone();
-            self.shown.remove(&uri);
-            if found != json!([]) {
-                self.shown.insert(uri, found);
-            }
-        }
-        message
     }
 
     fn uri(&self, name: &str) -> String {
@@ -156,20 +116,22 @@ impl Client {
     fn open(&mut self, name: &str, version: usize, text: &str) {
         let uri = self.uri(name);
         let document = json!({ "uri": uri, "languageId": "pointsman", "version": version, "text": text });
-        self.tell("textDocument/didOpen", &json!({ "textDocument": document }));
+        self.server.tell("textDocument/didOpen", &json!({ "textDocument": document }));
     }
 
     fn change(&mut self, name: &str, version: usize, text: &str) {
         let document = json!({ "uri": self.uri(name), "version": version });
         let changes = json!([{ "text": text }]);
-        self.tell("textDocument/didChange", &json!({ "textDocument": document, "contentChanges": changes }));
+        self.server
+            .tell("textDocument/didChange", &json!({ "textDocument": document, "contentChanges": changes }));
     }
 
     /// Waits for the findings of a version of an open file and for those that come with them.
     fn settle(&mut self, name: &str, version: usize) {
         let uri = self.uri(name);
         loop {
-            let message = self.hear();
+            let message = self.server.hear();
+            note(&mut self.shown, &message);
             if message["params"]["uri"] == uri.as_str() && message["params"]["version"] == version {
                 break;
             }
@@ -180,7 +142,8 @@ impl Client {
     fn complete(&mut self, name: &str, line: usize, character: usize) -> Value {
         let uri = self.uri(name);
         let place = json!({ "line": line, "character": character });
-        self.ask("textDocument/completion", &json!({ "textDocument": { "uri": uri }, "position": place }))
+        let at = json!({ "textDocument": { "uri": uri }, "position": place });
+        self.server.ask("textDocument/completion", &at, |message| note(&mut self.shown, message))
     }
 }
 
@@ -255,7 +218,7 @@ impl Desk<'_> {
     fn tell(&self, client: &mut Client, at: usize, version: usize) {
         if Some(at) == self.closed {
             self.write(at);
-            client.tell("workspace/didChangeWatchedFiles", &json!({ "changes": [] }));
+            client.server.tell("workspace/didChangeWatchedFiles", &json!({ "changes": [] }));
         } else {
             client.change(self.names[at], version, &self.texts[at]);
         }
