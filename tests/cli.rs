@@ -44,6 +44,14 @@ fn run(mut command: Command, input: &[u8]) -> Output {
     output
 }
 
+/// The most memory that a running process has had, in kB; nothing once it has ended.
+#[cfg(target_os = "linux")]
+fn peak(child: &std::process::Child) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let told = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    told.trim().strip_suffix(" kB")?.parse().ok()
+}
+
 #[test]
 fn cases() {
     let folder = root().join("tests/cli");

@@ -151,9 +151,7 @@ fn a_line_of_50_mb_is_not_held() {
             stdin.write_all(b"\n").unwrap();
         }
         // All but a pipe's worth has been read.
-        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        let peak = super::peak(&child).unwrap();
         drop(stdin);
         let code = child.wait().unwrap().code();
         assert_eq!(code, Some(i32::from(!args.contains(&"--raw"))));

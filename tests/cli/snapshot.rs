@@ -138,9 +138,7 @@ fn accepting_a_large_corpus_does_not_hold_its_errors() {
     let mut child = command.current_dir(folder.path()).spawn().unwrap();
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-        let told = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
-        peak = told.and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(peak);
+        peak = super::peak(&child).unwrap_or(peak);
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     assert_eq!(stored(folder.path()).lines().count(), 4 + 40_000);
