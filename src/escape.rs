@@ -12,7 +12,7 @@ use crate::signal::is_hazard;
 
 /// Shows a text on one line: control characters, line breaks, and invisible or direction-changing
 /// characters come out escaped (`\n`, `\u{1b}`).
-pub(crate) struct Shown<'a>(pub(super) &'a str);
+pub(crate) struct Shown<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

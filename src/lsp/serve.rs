@@ -24,8 +24,10 @@ use crate::table::SettingSource;
 const WAITING: usize = 256;
 
 /// How long the client must be quiet before diagnostics are made: as long as the last time took, but no
-/// longer than this; or next to nothing, where they are made faster than anybody types.
+/// longer than the second; or the first, which is next to nothing, where the last time was [`FAST`].
 const QUIET: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(300));
+
+/// Below this, diagnostics are made faster than anybody types.
 const FAST: Duration = Duration::from_millis(50);
 
 /// After this time, and as often as they take, diagnostics are made although edits go on.

@@ -40,7 +40,8 @@ pub(super) struct Value {
     pub(super) phrase: Phrase,
 }
 
-/// A phrase, and a mark ([`Self::may_have`]) for each pair of neighbouring bytes: what another phrase must have to hold it.
+/// A phrase, and a mark for each pair of neighbouring bytes: another phrase that lacks one of them does not hold it
+/// ([`Outline::may_have`]).
 pub(super) struct Phrase {
     pub(super) text: String,
     marks: u64,
@@ -59,7 +60,8 @@ impl Phrase {
     }
 }
 
-/// What a claim has at most of what another one may need that it implies: a look at it settles most pairs.
+/// What a claim has, at most, of what another one asks for: when that is not enough, the claim does not imply the
+/// other. A look at it settles most pairs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Outline {
     /// A bit for each field that is asked, and one for `not`.
