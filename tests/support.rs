@@ -40,6 +40,8 @@ pub fn pointsman(folder: &Path, args: &[&str], stdin: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
+#[cfg(any(feature = "tokio", all(feature = "sqlite", unix)))]
+pub mod hand_on;
 pub mod lab;
 pub mod plan;
 pub mod rules;

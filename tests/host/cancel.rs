@@ -10,17 +10,13 @@ use std::{
 use pointsman::{
     host::{Attempt, Engine},
     state::{
-        change::{Applied, Batch, Change, Release},
+        change::{Change, Release},
         memory::MemoryStore,
-        model::{Profile, ProfileId, Session},
-        store::{Put, Store, StoreError},
-        view::{View, ViewQuery},
     },
-    time::Timestamp,
 };
 
 use super::support::*;
-use crate::support::lab;
+use crate::support::{hand_on::*, lab};
 
 /// Long enough that the turn has to wait for the store each time.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -55,22 +51,12 @@ impl Store for Slow {
         after.push(self.look());
         applied
     }
-    fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
-        self.inner.put_profile(profile)
-    }
-    fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
-        self.inner.remove_profile(id)
-    }
     fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError> {
         std::thread::sleep(PAUSE);
         self.inner.profile(id)
     }
-    fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError> {
-        self.inner.sessions()
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        self.inner.flush()
-    }
+
+    hand_on! { put_profile remove_profile sessions flush => inner }
 }
 
 /// Polls a future until it has waited `left` times, then gives up.

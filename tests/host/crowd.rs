@@ -11,17 +11,13 @@ use std::{
 use pointsman::{
     host::Engine,
     state::{
-        change::{Applied, Batch, Change, Release},
+        change::{Change, Release},
         memory::MemoryStore,
-        model::{Profile, ProfileId, Session},
-        store::{Put, Store, StoreError},
-        view::{View, ViewQuery},
     },
-    time::Timestamp,
 };
 
 use super::support::*;
-use crate::support::lab;
+use crate::support::{hand_on::*, lab};
 
 /// A store that says how many batches came together, holds the first ones, and can break off.
 struct Slow {
@@ -32,12 +28,6 @@ struct Slow {
 }
 
 impl Store for Slow {
-    fn view(&self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, StoreError> {
-        self.inner.view(query, now)
-    }
-    fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError> {
-        self.inner.apply(batch, now)
-    }
     fn apply_all(&self, batches: &[Batch], now: Timestamp) -> Vec<Result<Applied, StoreError>> {
         assert!(!self.breaks.load(Ordering::SeqCst), "on purpose");
         let first = {
@@ -50,21 +40,8 @@ impl Store for Slow {
         }
         self.inner.apply_all(batches, now)
     }
-    fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
-        self.inner.put_profile(profile)
-    }
-    fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
-        self.inner.remove_profile(id)
-    }
-    fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError> {
-        self.inner.profile(id)
-    }
-    fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError> {
-        self.inner.sessions()
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        self.inner.flush()
-    }
+
+    hand_on! { view apply put_profile remove_profile profile sessions flush => inner }
 }
 
 fn engine() -> (Engine, Arc<Slow>) {

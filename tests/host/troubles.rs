@@ -9,18 +9,14 @@ use pointsman::{
     host::{Attempt, AttemptError, Handle, RunError},
     run::session,
     signal::Aborted,
-    state::{
-        change::{Applied, Batch},
-        memory::MemoryStore,
-        model::{Profile, ProfileId, Session},
-        store::{Put, Store, StoreError},
-        view::{View, ViewQuery},
-    },
-    time::Timestamp,
+    state::memory::MemoryStore,
 };
 
 use super::support::*;
-use crate::support::lab::{START, model, request as of};
+use crate::support::{
+    hand_on::*,
+    lab::{START, model, request as of},
+};
 
 /// Says when it is dropped.
 struct Dropped(Arc<AtomicBool>);
@@ -142,22 +138,12 @@ impl Store for Fragile {
         Self::check(&self.no_writes)?;
         self.inner.apply(batch, now)
     }
-    fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
-        self.inner.put_profile(profile)
-    }
-    fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
-        self.inner.remove_profile(id)
-    }
     fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError> {
         Self::check(&self.no_reads)?;
         self.inner.profile(id)
     }
-    fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError> {
-        self.inner.sessions()
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        self.inner.flush()
-    }
+
+    hand_on! { put_profile remove_profile sessions flush => inner }
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,20 +10,15 @@ use std::{
 
 use pointsman::{
     lang::policy::SelectionSource,
-    state::{
-        change::*,
-        model::*,
-        resilient::Resilient,
-        sqlite::SqliteStore,
-        store::{Put, Store, StoreError},
-        view::{View, ViewQuery},
-    },
-    time::Timestamp,
+    state::{change::*, model::*, resilient::Resilient, sqlite::SqliteStore},
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::store::{MINUTE, START, answered, batch, chosen, limited, profile, usage};
+use crate::{
+    store::{MINUTE, START, answered, batch, chosen, limited, profile, usage},
+    support::hand_on::*,
+};
 
 /// A file whose disk is full for this process, as long as it is told to be.
 struct Full {
@@ -39,30 +34,14 @@ impl Full {
 }
 
 impl Store for Full {
-    fn view(&self, query: &ViewQuery<'_>, now: Timestamp) -> Result<View, StoreError> {
-        self.store.view(query, now)
-    }
     fn apply(&self, batch: &Batch, now: Timestamp) -> Result<Applied, StoreError> {
         self.check().and_then(|()| self.store.apply(batch, now))
     }
     fn apply_late(&self, facts: &[(Batch, Timestamp)]) -> Result<(), StoreError> {
         self.check().and_then(|()| self.store.apply_late(facts))
     }
-    fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
-        self.store.put_profile(profile)
-    }
-    fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
-        self.store.remove_profile(id)
-    }
-    fn profile(&self, id: &ProfileId) -> Result<Option<Profile>, StoreError> {
-        self.store.profile(id)
-    }
-    fn sessions(&self) -> Result<Vec<(String, Session)>, StoreError> {
-        self.store.sessions()
-    }
-    fn flush(&self) -> Result<(), StoreError> {
-        self.store.flush()
-    }
+
+    hand_on! { view put_profile remove_profile profile sessions flush => store }
 }
 
 /// One host whose disk may be full, and another process with the same file.
