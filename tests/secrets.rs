@@ -61,6 +61,23 @@ impl Paper {
         self.write(format_args!("{value:?}\n{value:#?}"));
     }
 
+    /// A failed run: its error, what was said of it, and what the store keeps.
+    fn end(
+        &self,
+        error: &RunError,
+        said: &mut mpsc::UnboundedReceiver<Said>,
+        engine: &Engine,
+        store: &MemoryStore,
+    ) {
+        self.write(error);
+        self.debug(error);
+        while let Ok(said) = said.try_recv() {
+            self.debug(&said);
+        }
+        engine.flush().unwrap();
+        self.debug(&store.inbox().unwrap());
+    }
+
     /// The whole text, which must not hold a key.
     fn clean(&self) -> String {
         let text = self.0.lock().unwrap().clone();
@@ -241,13 +258,7 @@ async fn j6_an_escaped_key_comes_out_nowhere() {
         let body = format!(r#"{{"error":{{"message":"odd key {spelt} here"}}}}"#);
         let fails = |_| async { Err::<(), _>(AttemptError::new().status(418).body(body.clone())) };
         let error = engine.run(Request::default(), fails).await.unwrap_err();
-        paper.write(&error);
-        paper.debug(&error);
-        while let Ok(said) = said.try_recv() {
-            paper.debug(&said);
-        }
-        engine.flush().unwrap();
-        paper.debug(&store.inbox().unwrap());
+        paper.end(&error, &mut said, &engine, &store);
         let text = paper.0.lock().unwrap().clone();
         assert!(text.contains("odd key … here"), "{text}");
         assert!(!text.contains("crossing"), "{spelt}: {text}");
@@ -292,13 +303,7 @@ async fn j6_a_key_of_another_profile_comes_out_nowhere() {
         let error = names_all(&engine, &used, spell).await;
         drop(guard);
         assert_eq!(used.lock().unwrap().len(), 3, "every key was used");
-        paper.write(&error);
-        paper.debug(&error);
-        while let Ok(said) = said.try_recv() {
-            paper.debug(&said);
-        }
-        engine.flush().unwrap();
-        paper.debug(&store.inbox().unwrap());
+        paper.end(&error, &mut said, &engine, &store);
         let text = paper.0.lock().unwrap().to_lowercase();
         assert!(text.contains("wrong key … or … or …"), "{text}");
         for part in [MARK, "horse", "longer", "staple"] {
