@@ -46,18 +46,13 @@ impl Notes {
 
     /// Notes an error that no rule matched.
     pub fn unmatched(&mut self, fingerprint: String, bucket: &str, sample: Sample, now: Timestamp) {
-        let (bucket, place) = (bucket.to_owned(), 1);
-        self.add(
-            fingerprint,
-            New { sample, bucket, count: 1, first_at: now, last_at: now, place },
-            self.places,
-        );
         self.places += 1;
+        let (bucket, place) = (bucket.to_owned(), self.places);
+        self.add(fingerprint, New { sample, bucket, count: 1, first_at: now, last_at: now, place });
     }
 
-    /// Adds what came again or first, `after` so many others.
-    fn add(&mut self, fingerprint: String, mut new: New, after: u64) {
-        new.place += after;
+    /// Adds what came again or first.
+    fn add(&mut self, fingerprint: String, new: New) {
         if let Some(there) = self.unmatched.get_mut(&fingerprint) {
             there.count += new.count;
             there.last_at = there.last_at.max(new.last_at);
@@ -108,7 +103,7 @@ impl Notes {
         let before = self.places;
         self.places += since.places;
         for (fingerprint, new) in since.unmatched {
-            self.add(fingerprint, new, before);
+            self.add(fingerprint, New { place: before + new.place, ..new });
         }
         for (rule, (count, last_at)) in since.tallies {
             let (sum, last) = self.tallies.entry(rule).or_insert((0, last_at));
