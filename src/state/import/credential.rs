@@ -102,22 +102,22 @@ impl Found {
             report.left(at, "no profile id: write `provider:NAME`");
             return None;
         }
-        let (secret, refresh) = (secret.map(literal), self.refresh.map(literal));
-        if let Some(flaw) = [&secret, &refresh].into_iter().flatten().find_map(Secret::flaw) {
-            report.left(at, format!("its secret {flaw}"));
-            return None;
-        }
-        Some(Profile {
+        let profile = Profile {
             id: ProfileId(id.into()),
             provider: provider.to_owned(),
             kind,
-            secret,
-            refresh,
+            secret: secret.map(literal),
+            refresh: self.refresh.map(literal),
             expires: self.expires,
             email: self.email,
             extra: self.extra,
             inserted: 0,
-        })
+        };
+        if let Some(flaw) = profile.flaw() {
+            report.left(at, format!("its secret {flaw}"));
+            return None;
+        }
+        Some(profile)
     }
 }
 
