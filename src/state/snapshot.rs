@@ -68,8 +68,7 @@ impl Snapshot {
     /// Puts `profiles` in place.
     pub fn set_profiles(&mut self, profiles: Profiles) {
         self.calm_from = profiles.iter().map(|profile| transition::calm_from(&profile.usage)).max();
-        self.profiles = profiles;
-        self.revision = self.revision.wrapping_add(1);
+        self.set_same_usage(profiles);
     }
 
     /// Puts `profiles` in place, whose usage is what it was, or fresh.
