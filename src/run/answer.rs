@@ -99,8 +99,10 @@ impl Run {
         let mut notices = Vec::new();
         let outlived = self.heartbeat_cleared.take();
         if let Some(cleared) = &plan.cleared {
-            let candidate = cleared.candidate.clone();
-            self.say(|| Event::OverrideCleared { candidate, why: Cleared::OriginAnswered });
+            self.say(|| Event::OverrideCleared {
+                candidate: cleared.candidate.clone(),
+                why: Cleared::OriginAnswered,
+            });
             if cleared.notified {
                 notices.extend(notice::cleared(policy, &call.candidate, &cleared.candidate));
             }

@@ -53,8 +53,10 @@ impl Run {
 
     pub(super) fn heartbeat_cleared(&mut self, stale: Box<Override>, persisted: &Persisted) {
         if matches!(persisted, Persisted::Ok(_)) {
-            let (candidate, why) = (stale.candidate.clone(), Cleared::OriginChanged);
-            self.say(|| Event::OverrideCleared { candidate, why });
+            self.say(|| Event::OverrideCleared {
+                candidate: stale.candidate.clone(),
+                why: Cleared::OriginChanged,
+            });
             self.heartbeat_cleared = Some(stale).filter(|stale| stale.notified);
         }
         self.go(Phase::Route);

@@ -110,8 +110,10 @@ impl Run {
         let table = std::sync::Arc::clone(&self.table);
         let bucket = table.bucket(verdict.bucket);
         let say = table.reaction(&verdict).say.as_ref().map(|say| say.node.clone());
-        let message = preview::summary(&signal);
-        self.say(|| Event::Surfaced { bucket: std::sync::Arc::clone(&bucket.name), message, partial });
+        self.say(|| {
+            let message = preview::summary(&signal);
+            Event::Surfaced { bucket: std::sync::Arc::clone(&bucket.name), message, partial }
+        });
         let bucket_name = std::sync::Arc::clone(&bucket.name);
         let surface =
             Surface { signal, verdict, bucket: bucket_name, http: bucket.http, say, partial, summary };
