@@ -18,7 +18,7 @@ impl Run {
         self.budget.give_back();
         self.summary.calls = self.summary.calls.saturating_sub(1);
         if let Some(throttle) = &call.throttle {
-            world.memory.not_probed(&throttle.provider, throttle.bucket.as_deref());
+            world.memory.not_probed(&throttle.provider, throttle.bucket.as_deref(), call.started);
         }
         if let Some(session) = self.request.session.as_ref().filter(|_| self.origin_probe && self.at == 0) {
             world.memory.origin_not_probed(session, &call.candidate);

@@ -56,9 +56,13 @@ impl Memory {
         self.probes.insert((provider.to_owned(), bucket.map(str::to_owned)), now);
     }
 
-    /// There was no call: what the probe used up is free again (C8). The one before it was long enough ago.
-    pub(super) fn not_probed(&mut self, provider: &str, bucket: Option<&str>) {
-        self.probes.remove(&(provider.to_owned(), bucket.map(str::to_owned)));
+    /// There was no call: what the probe of `at` used up is free again (C8), unless another run has used it
+    /// since. The one before it was long enough ago.
+    pub(super) fn not_probed(&mut self, provider: &str, bucket: Option<&str>, at: Timestamp) {
+        let key = (provider.to_owned(), bucket.map(str::to_owned));
+        if self.probes.get(&key) == Some(&at) {
+            self.probes.remove(&key);
+        }
     }
 
     /// Whether a skip marker of this candidate is alive (H3).
@@ -158,6 +162,19 @@ mod tests {
         }
         assert!(memory.origins.len() < 1_000, "{}", memory.origins.len());
         assert!(memory.origin_probed_at("s9700", &candidate()).is_some(), "it still holds the next one back");
+    }
+
+    #[test]
+    fn c8_a_probe_that_was_none_frees_no_later_one() {
+        let mut memory = Memory::new();
+        let (first, every) = (Timestamp::from_millis(1_000_000), Duration::from_secs(30));
+        let second = first.after(every);
+        memory.probed("acme", None, first);
+        memory.not_probed("acme", None, first);
+        assert!(memory.may_probe("acme", None, every, first));
+        memory.probed("acme", None, second);
+        memory.not_probed("acme", None, first);
+        assert!(!memory.may_probe("acme", None, every, second));
     }
 
     #[test]
