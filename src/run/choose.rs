@@ -241,7 +241,8 @@ impl Run {
                 let (scene, role) = (self.scene(world), self.role(self.at, &call.candidate));
                 let seat = std::slice::from_ref(seat);
                 let blocked = probe::decide(&scene, world.memory, &self.probed, &call.candidate, seat, role);
-                matches!(blocked, Some(Blocked::Probe { .. }))
+                // Another throttle than the one that was planned is not used up by this call.
+                matches!(blocked, Some(Blocked::Probe { throttle, .. }) if throttle == call.throttle)
             }
         };
         free && self.budget.allows(world.now, std::time::Duration::ZERO)
