@@ -42,6 +42,8 @@ pub struct Watch {
     calls: u32,
     /// The call under way is a transient probe (I5).
     transient: bool,
+    /// What it uses up, as a key of the world's probes (I2, I3).
+    throttle: Option<(String, Option<String>)>,
     used: BTreeSet<String>,
 }
 
@@ -76,6 +78,7 @@ impl Watch {
             deadlines: vec![],
             calls: 0,
             transient: false,
+            throttle: None,
             used: BTreeSet::new(),
         }
     }
@@ -134,8 +137,12 @@ impl World {
         watch.calls -= 1;
         let Some(profile) = &attempt.profile else { return };
         watch.left_out.insert(profile.clone());
-        if attempt.probe.is_some() {
-            self.probes.retain(|(provider, _), _| **provider != *attempt.candidate.provider);
+        self.forget_probes(attempt);
+    }
+
+    fn forget_probes(&mut self, call: &Attempt) {
+        if call.probe.is_some() {
+            self.probes.retain(|(provider, _), _| **provider != *call.candidate.provider);
         }
     }
 
@@ -162,7 +169,14 @@ impl World {
         assert_eq!(fit, Ok(call.refresh_first), "c8: {call:?}");
         let open: Vec<&Window> = profile.usage.blocking(Some(&call.candidate.model), self.now).collect();
         // The same call with a mended payload goes where its rule sends it: to the profile that has failed.
-        if !again && !flight.watch.unstored {
+        if again {
+            // A probe made again is the latest; seen from before it, a clock that has gone back is past it.
+            self.probes.extend(flight.watch.throttle.clone().map(|throttle| (throttle, self.now)));
+        } else if flight.watch.unstored {
+            // Which throttle it uses up, only the run knows.
+            self.forget_probes(call);
+            flight.watch.throttle = None;
+        } else {
             self.check_block(&mut flight.watch, call, &open);
         }
         check_session(&self.table, flight, call);
@@ -183,7 +197,7 @@ impl World {
 
     /// I: a blocked profile is called as a declared probe only.
     fn check_block(&mut self, watch: &mut Watch, call: &Attempt, open: &[&Window]) {
-        watch.transient = false;
+        (watch.transient, watch.throttle) = (false, None);
         let Some(until) = open.iter().map(|window| window.until).max() else {
             assert!(matches!(call.probe, None | Some(Probe::Origin)), "nothing to probe: {call:?}");
             return;
@@ -227,7 +241,9 @@ impl World {
                     assert!(!watch.used.contains(provider), "i5: {call:?}");
                     watch.transient = true;
                 }
-                let probed = self.probes.insert((provider.to_owned(), bucket), self.now);
+                let throttle = (provider.to_owned(), bucket);
+                let probed = self.probes.insert(throttle.clone(), self.now);
+                watch.throttle = Some(throttle);
                 let held = probed.is_some_and(|at| self.now >= at && self.now.since(at) < value(every));
                 assert!(!held, "i2, i3: {call:?} after {probed:?}");
             }
