@@ -6,9 +6,12 @@ use pointsman::{
     lang::policy::{CredentialKind, Lane, Scope},
     run::*,
     state::{
-        change::{Batch, Change, Failure, WindowIntent},
+        change::{Batch, Change, Failure, Outcome, WindowIntent},
+        model::{Pin, Session},
         schedule::{Schedule, Steps},
+        view::ViewQuery,
     },
+    time::Timestamp,
 };
 
 use crate::support::lab::*;
@@ -18,7 +21,7 @@ fn seconds(n: u64) -> Duration {
 }
 
 /// Another run's failure rests a profile for an hour.
-fn rests(profile: &str, now: pointsman::time::Timestamp) -> Batch {
+fn rests(profile: &str, now: Timestamp) -> Batch {
     let window = WindowIntent {
         lane: Lane::Cooldown,
         scope: Scope::Profile,
@@ -55,9 +58,7 @@ fn i3_a_probe_that_another_run_makes_meanwhile_is_not_made_twice() {
     );
     lab.pass(seconds(10));
     // Both choose the probe before either makes it; the second is told once its choice is stored.
-    let view = |lab: &Lab, session| {
-        lab.store.view(&pointsman::state::view::ViewQuery { session: Some(session) }, lab.now).unwrap()
-    };
+    let view = |lab: &Lab, session| lab.store.view(&ViewQuery { session: Some(session) }, lab.now).unwrap();
     let mut runs = ["s", "u"].map(|session| {
         let run = Run::new(request(session), lab.table.clone(), lab.routing.clone(), 1);
         (session, run, view(&lab, session))
@@ -94,7 +95,7 @@ fn h6_no_call_begins_once_storing_has_used_up_the_time() {
     let policy = table("replace budget per run { elapsed 1s }\n");
     let routing = Routing { model: list("acme/a", None), ..Routing::default() };
     let lab = Lab::with(policy, routing).keys(&["acme:x"]);
-    let query = pointsman::state::view::ViewQuery { session: Some("s") };
+    let query = ViewQuery { session: Some("s") };
     let (view, mut memory) = (lab.store.view(&query, lab.now).unwrap(), Memory::new());
     let mut run = Run::new(request("s"), lab.table.clone(), lab.routing.clone(), 1);
     let Step::Persist(batch) = run.next(lab.now, &view, &mut memory).unwrap() else { panic!() };
@@ -178,18 +179,18 @@ fn a6_a_pin_that_the_user_takes_away_meanwhile_does_not_come_back() {
     lab.compact("s");
     lab.minutes(1);
     // The run has seen the pin, and the user takes it away before the run writes its own.
-    let query = pointsman::state::view::ViewQuery { session: Some("s") };
+    let query = ViewQuery { session: Some("s") };
     lab.change("s", session::pin_profile(&lab.table, &lab.session("s"), id("other:y")));
     let seen = lab.store.view(&query, lab.now).unwrap();
     lab.change("s", session::unpin_profile(&lab.table, None));
-    let mut session = pointsman::state::model::Session::clone(&seen.session);
+    let mut session = Session::clone(&seen.session);
     let change = Change::PinOver {
         family: "other".into(),
-        pin: pointsman::state::model::Pin { by_user: false, ..session.pins["other"].clone() },
+        pin: Pin { by_user: false, ..session.pins["other"].clone() },
         over: session.pins.remove("other"),
     };
     let batch = Batch { session: Some("s".into()), changes: vec![change] };
     let applied = lab.store.apply(&batch, lab.now).unwrap();
-    assert_eq!(applied.outcomes, [pointsman::state::change::Outcome::Kept]);
+    assert_eq!(applied.outcomes, [Outcome::Kept]);
     assert!(applied.view.session.pins.is_empty());
 }
