@@ -137,12 +137,8 @@ impl World {
         watch.calls -= 1;
         let Some(profile) = &attempt.profile else { return };
         watch.left_out.insert(profile.clone());
-        self.forget_probes(attempt);
-    }
-
-    fn forget_probes(&mut self, call: &Attempt) {
-        if call.probe.is_some() {
-            self.probes.retain(|(provider, _), _| **provider != *call.candidate.provider);
+        if attempt.probe.is_some() {
+            self.probes.retain(|(provider, _), _| **provider != *attempt.candidate.provider);
         }
     }
 
@@ -173,8 +169,10 @@ impl World {
             // A probe made again is the latest; seen from before it, a clock that has gone back is past it.
             self.probes.extend(flight.watch.throttle.clone().map(|throttle| (throttle, self.now)));
         } else if flight.watch.unstored {
-            // Which throttle it uses up, only the run knows.
-            self.forget_probes(call);
+            // Which throttle it uses up, only the run knows. What was probed at a later time, by a clock that has
+            // gone back since, says no more when the next one is due; what was probed before still does.
+            let (provider, now) = (&*call.candidate.provider, self.now);
+            self.probes.retain(|(of, _), at| call.probe.is_none() || **of != *provider || *at <= now);
             flight.watch.throttle = None;
         } else {
             self.check_block(&mut flight.watch, call, &open);
