@@ -28,21 +28,13 @@ mod limits;
 /// What a year may take.
 const LIMIT_SECONDS: f64 = 180.0;
 
+#[path = "support/dice.rs"]
+mod dice;
+use dice::Dice;
+
 const SESSIONS: u64 = 1_000;
 const TURNS_A_DAY: u64 = 24;
 const DAY: u64 = 86_400_000;
-
-/// Small and good enough: the point is that failures come unevenly.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
 
 #[derive(Default)]
 struct Counts {
@@ -92,7 +84,7 @@ fn main() -> ExitCode {
     .map(|(status, message)| Signal { status, message: Some(message.into()), ..Signal::default() });
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let mut answer = |_: &Attempt, _: Duration| {
-        let roll = dice.roll();
+        let roll = dice.next();
         let takes = Duration::from_millis(500 + roll % 20_000);
         let outcome = match failures.get((roll / 1_000 % 80) as usize) {
             Some(signal) => Outcome::Fail(Box::new(signal.clone())),

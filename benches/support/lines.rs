@@ -9,6 +9,10 @@ use std::{
 
 use serde_json::{Map, Value};
 
+#[path = "dice.rs"]
+mod dice;
+use dice::Dice;
+
 /// Lines that are made and written at a time.
 const BATCH: usize = 10_000;
 
@@ -106,17 +110,7 @@ fn prose(text: &str) -> usize {
     at + longest.len() - longest.trim_start_matches([' ', ',', '\'']).len()
 }
 
-/// Numbers without end, the same for the same seed.
-struct Dice(u64);
-
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
     fn roll(&mut self, below: usize) -> usize {
         (self.next() >> 20) as usize % below
     }
