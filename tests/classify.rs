@@ -246,3 +246,12 @@ fn no_rules_at_all_classify_nothing() {
     let table = table("");
     assert_eq!(judge(&table, &message("rate limit")), ("unclassified".to_owned(), None));
 }
+
+#[test]
+fn the_evidence_of_the_last_error_stays_at_hand() {
+    let (table, mut scratch) = (table("rule it -> a when status is 402\n"), Scratch::default());
+    for status in [402, 500] {
+        table.classify(&Signal { status: Some(status), ..message("no") }.as_ref(), &mut scratch);
+        assert_eq!((scratch.evidence().status, scratch.evidence().segments.len()), (Some(status), 1));
+    }
+}

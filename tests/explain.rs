@@ -68,6 +68,18 @@ fn nearest_rules_name_what_failed() {
 }
 
 #[test]
+fn of_a_blocks_guard_each_part_counts() {
+    let shown = explained(
+        "group paying when status is 402 and text has \"weekly\" and code is \"x\" {\n  \
+         rule window -> a when text has \"allowance\"\n}\n",
+        &Signal { status: Some(402), ..message("weekly allowance") },
+    );
+    let near = &shown.nearest[0];
+    let failed: Vec<&str> = near.failed.iter().map(|test| test.what.as_str()).collect();
+    assert_eq!((near.held, failed), (3, vec!["code is \"x\""]));
+}
+
+#[test]
 fn j6_headers_that_no_rule_reads_keep_their_value_to_themselves() {
     let shown = explained(
         "rule it -> a when header \"x-kind\" is \"odd\"\n",

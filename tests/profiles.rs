@@ -210,6 +210,7 @@ fn c8_eligibility() {
     assert_eq!(check(&key), Ok(false));
     assert_eq!(check(&with(&key, |info| info.has_secret = false)), Err(Ineligible::NoSecret));
     assert_eq!(check(&token), Ok(false));
+    assert_eq!(check(&with(&token, |info| info.has_secret = false)), Err(Ineligible::NoSecret));
     assert_eq!(check(&with(&token, |info| info.expires = Some(at(1)))), Ok(false));
     assert_eq!(check(&with(&token, expired)), Err(Ineligible::TokenExpired(NOW)));
     assert_eq!(check(&login), Ok(false));
@@ -218,6 +219,7 @@ fn c8_eligibility() {
     assert_eq!(check(&refreshable), Ok(false));
     assert_eq!(check(&with(&refreshable, expired)), Ok(true), "refresh first");
     assert_eq!(check(&with(&refreshable, |info| info.has_secret = false)), Ok(true));
+    assert_eq!(check(&with(&login, |info| info.has_secret = false)), Err(Ineligible::NoSecret));
     assert_eq!(eligible(&key.info, "groq", &family, NOW), Err(Ineligible::WrongProvider));
     assert_eq!(
         Ineligible::LoginExpired(NOW).to_string(),

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
 
+mod edges;
+
 use std::{collections::BTreeMap, time::Duration};
 
 use pointsman::{

@@ -117,6 +117,7 @@ mod tests {
         truths.add_candidate(7);
         assert!(truths.set(AtomId(2), false));
         assert!(!truths.set(AtomId(2), true));
+        assert_eq!(truths.get(AtomId(2)), Some(false), "it need not be found out again");
         truths.prepare(4, 10_000);
         assert_eq!((truths.pop_candidate(), truths.get(AtomId(2))), (None, None));
     }

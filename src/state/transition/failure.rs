@@ -1,6 +1,6 @@
 //! What a failure does to a profile's usage (E4, E6, E7, E8, E10).
 
-use super::guard;
+use super::{clear, guard};
 use crate::{
     lang::policy::Scope,
     state::{
@@ -47,8 +47,7 @@ fn start_afresh(usage: &mut Usage, failure: &Failure, now: Timestamp) {
     let (Some(quiet), Some(last)) = (failure.forget_after, usage.last_failure_at) else { return };
     let quiet_from = usage.windows.iter().map(|window| window.until).fold(last, Timestamp::max);
     if now >= quiet_from.after(quiet) {
-        *usage =
-            Usage { last_used: usage.last_used, last_failure_at: usage.last_failure_at, ..Usage::default() };
+        clear(usage, None);
     }
 }
 
