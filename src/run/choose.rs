@@ -8,7 +8,7 @@ use super::{
     pin,
     probe::{self, Blocked, Role, Throttle},
     rotate::Rotation,
-    seats::Seat,
+    seats::{Seat, Seats},
     step::{Attempt, Persisted, Probe, Step},
     summary::{ExhaustedReason, Skip, SkipReason},
 };
@@ -30,23 +30,13 @@ pub(super) struct Call {
     /// A primary's throttle that it uses up.
     pub throttle: Option<Throttle>,
     pub refresh_first: bool,
-    /// All seats of the candidate, for the pin (C9).
-    pub seats: Vec<Seat>,
     pub started: Timestamp,
 }
 
 impl Call {
     /// A candidate that failed before it was called (H4).
     pub fn uncalled(candidate: Candidate, now: Timestamp) -> Self {
-        Self {
-            candidate,
-            profile: None,
-            probe: None,
-            throttle: None,
-            refresh_first: false,
-            seats: Vec::new(),
-            started: now,
-        }
+        Self { candidate, profile: None, probe: None, throttle: None, refresh_first: false, started: now }
     }
 
     /// Whether it counts against the one transient probe of its provider (I5): a primary, or an
@@ -102,21 +92,17 @@ impl Run {
         }
         let scene = self.scene(world);
         let seats = self.seating(candidate, world);
-        if fresh && seats.is_empty() {
-            return Considered::Skip(SkipReason::NoProfile, None);
-        }
         let origin = (self.origin_probe && at == 0).then_some(Probe::Origin);
-        let free = |seat: &Seat| seat.block.is_none() && !rotation.tried(seat.profile.as_ref());
-        if let Some(place) = seats.iter().position(free) {
-            return call(candidate, seats, place, origin, None, world.now);
+        if let Some(seat) = seats.first(|seat| seat.block.is_none() && !rotation.tried(seat.profile)) {
+            return call(candidate, seat, origin, None, world.now);
         }
         if !fresh {
             return Considered::UsedUp;
         }
         let role = self.role(at, candidate);
-        match probe::decide(&scene, world.memory, &self.probed, candidate, &seats, role) {
+        match probe::decide(scene, world.memory, &self.probed, candidate, &seats, role) {
             Some(Blocked::Probe { seat, probe, throttle }) => {
-                call(candidate, seats, seat, Some(origin.unwrap_or(probe)), throttle, world.now)
+                call(candidate, seat, Some(origin.unwrap_or(probe)), throttle, world.now)
             }
             Some(Blocked::Skip { reason, bucket }) => Considered::Skip(reason, Some(bucket)),
             None => Considered::Skip(SkipReason::NoProfile, None),
@@ -124,7 +110,7 @@ impl Run {
     }
 
     /// The seats of a candidate with the session's pin applied.
-    pub(super) fn seating(&self, candidate: &Candidate, world: &World<'_>) -> Vec<Seat> {
+    pub(super) fn seating<'a>(&'a self, candidate: &'a Candidate, world: &World<'a>) -> Seats<'a> {
         let seats = self.scene(world).seats(candidate);
         let provider = self.table.present_name(&candidate.provider);
         pin::seat(&self.table, &world.view.session, provider, seats)
@@ -149,6 +135,7 @@ impl Run {
 
     fn plan(&mut self, call: Box<Call>, world: &mut World<'_>) {
         let session = &*world.view.session;
+        self.rotation.plan();
         let pin = self.pin(&call, world);
         let mut plan = match &self.selected {
             Some(selected) => {
@@ -183,13 +170,9 @@ impl Run {
         self.request.session.as_ref()?;
         let provider = self.table.present_name(&call.candidate.provider);
         let profile = call.profile.as_ref()?;
-        let pin = pin::pin(
-            self.table.policy(),
-            &world.view.session,
-            provider,
-            profile,
-            self.rotation.head(&call.seats),
-        )?;
+        let pin = pin::pin(self.table.policy(), &world.view.session, provider, profile, || {
+            self.rotation.head(|| self.seating(&call.candidate, world).head()?.profile.cloned())
+        })?;
         Some((provider.to_owned(), pin))
     }
 
@@ -232,15 +215,15 @@ impl Run {
     /// have opened a window, used the probe up or taken the profile away meanwhile (C10, E8, H6, I).
     fn stands(&self, call: &Call, world: &World<'_>) -> bool {
         let seats = self.seating(&call.candidate, world);
-        let fits = |seat: &&Seat| seat.profile == call.profile && seat.refresh_first == call.refresh_first;
-        let Some(seat) = seats.iter().find(fits) else { return false };
+        let seat = seats.of(call.profile.as_ref()).filter(|seat| seat.refresh_first == call.refresh_first);
+        let Some(seat) = seat else { return false };
         let free = match (&seat.block, call.probe) {
             (None, probe) => matches!(probe, None | Some(Probe::Origin)),
             (Some(_), None) => false,
             (Some(_), Some(_)) => {
                 let (scene, role) = (self.scene(world), self.role(self.at, &call.candidate));
-                let seat = std::slice::from_ref(seat);
-                let blocked = probe::decide(&scene, world.memory, &self.probed, &call.candidate, seat, role);
+                let seat = seats.only(vec![seat]);
+                let blocked = probe::decide(scene, world.memory, &self.probed, &call.candidate, &seat, role);
                 // Another throttle than the one that was planned is not used up by this call.
                 matches!(blocked, Some(Blocked::Probe { throttle, .. }) if throttle == call.throttle)
             }
@@ -279,7 +262,7 @@ impl Run {
         self.say(|| Event::Attempt { candidate: candidate.clone(), profile: profile.clone(), probe });
         self.budget.spend();
         self.summary.calls += 1;
-        self.rotation.begin(profile.as_ref(), &call.seats);
+        self.rotation.begin(profile.as_ref());
         let attempt = Attempt {
             candidate,
             profile,
@@ -353,20 +336,17 @@ impl Run {
 
 fn call(
     candidate: &Candidate,
-    seats: Vec<Seat>,
-    place: usize,
+    seat: Seat<'_>,
     probe: Option<Probe>,
     throttle: Option<Throttle>,
     now: Timestamp,
 ) -> Considered {
-    let Some(seat) = seats.get(place) else { return Considered::UsedUp };
     Considered::Call(Box::new(Call {
         candidate: candidate.clone(),
-        profile: seat.profile.clone(),
+        profile: seat.profile.cloned(),
         probe,
         throttle,
         refresh_first: seat.refresh_first,
-        seats,
         started: now,
     }))
 }

@@ -133,7 +133,10 @@ impl Run {
             return None;
         }
         let tried = self.chain.iter().take(self.at + 1);
-        let seats = tried.flat_map(|candidate| self.seating(candidate, world));
-        seats.filter_map(|seat| seat.block.map(|block| block.until)).min()
+        let soonest = |candidate| {
+            let seats = self.seating(candidate, world);
+            seats.all().filter_map(|seat| seat.block).map(|block| block.until).min()
+        };
+        tried.filter_map(soonest).min()
     }
 }

@@ -293,8 +293,7 @@ impl Run {
         let again = self.call.clone().filter(|_| mended && self.budget.allows(world.now, Duration::ZERO));
         let again = again.and_then(|mut call| {
             let seats = self.seating(&call.candidate, world);
-            let seat = seats.into_iter().find(|seat| seat.profile == call.profile)?;
-            call.refresh_first = seat.refresh_first;
+            call.refresh_first = seats.of(call.profile.as_ref())?.refresh_first;
             Some(call)
         });
         match again {

@@ -1,6 +1,6 @@
 //! Profiles pinned to a session: the user's, strict (C10), and the engine's, a preference (C9).
 
-use super::seats::Seat;
+use super::seats::{Seat, Seats};
 use crate::{
     lang::policy::{PinPolicy, Policy},
     state::model::{Pin, ProfileId, Session},
@@ -11,36 +11,33 @@ use crate::{
 ///
 /// A user's pin leaves its own profile only, blocked or not; if that profile is not eligible, none
 /// (C10). An automatic pin goes first unless it is released (C9).
-pub(super) fn seat(table: &Table, session: &Session, provider: &str, mut seats: Vec<Seat>) -> Vec<Seat> {
+pub(super) fn seat<'a>(table: &Table, session: &Session, provider: &str, seats: Seats<'a>) -> Seats<'a> {
     let policy = table.policy();
     let Some(pin) = session.pins.get(provider) else { return seats };
+    let its = seats.named(&pin.profile);
     if pin.by_user {
         let slot = policy.pin_user.as_ref().map(|slot| slot.node).unwrap_or_default();
-        if !released(slot, pin, session, &seats, table) {
-            seats.retain(|seat| seat.is(&pin.profile, table));
-        }
-        return seats;
+        return if released(slot, pin, session, &its) { seats } else { seats.only(its) };
     }
     let Some(slot) = &policy.pin_auto else { return seats };
-    if !released(slot.node, pin, session, &seats, table) {
-        let first = returns_to(slot.node, pin, &seats, table).unwrap_or(&pin.profile);
-        if let Some(place) = seats.iter().position(|seat| seat.is(first, table)) {
-            let first = seats.remove(place);
-            seats.insert(0, first);
+    match its.first() {
+        Some(now) if !released(slot.node, pin, session, &its) => {
+            let first = returns_to(slot.node, pin, now, &seats).unwrap_or(*now);
+            seats.beginning_with(first)
         }
+        _ => seats,
     }
-    seats
 }
 
 /// Whether an automatic pin is to be written, and which, when `profile` is about to be used or has
 /// answered (C9). It remembers the profile that it displaced: the one pinned before, else `head`, the
-/// first in the order when the run came to this candidate.
+/// first in the order when the run came to this candidate. That is asked for only then.
 pub(super) fn pin(
     policy: &Policy,
     session: &Session,
     provider: &str,
     profile: &ProfileId,
-    head: Option<&ProfileId>,
+    head: impl FnOnce() -> Option<ProfileId>,
 ) -> Option<Pin> {
     let slot = policy.pin_auto.as_ref()?.node;
     let there = session.pins.get(provider);
@@ -52,7 +49,7 @@ pub(super) fn pin(
     let displaced = match there.filter(compacted) {
         Some(pin) if pin.profile == *profile => pin.displaced.clone(),
         Some(pin) => Some(pin.displaced.clone().unwrap_or_else(|| pin.profile.clone())),
-        None => head.cloned(),
+        None => head(),
     };
     let new = Pin {
         profile: profile.clone(),
@@ -64,17 +61,15 @@ pub(super) fn pin(
 }
 
 /// Whether a pin no longer holds. A pin that is blocked for another model only is not released: the
-/// seat's block is about the candidate's model.
-fn released(slot: PinPolicy, pin: &Pin, session: &Session, seats: &[Seat], table: &Table) -> bool {
-    let blocked = || seats.iter().any(|seat| seat.is(&pin.profile, table) && seat.block.is_some());
+/// block of `its` seats is about the candidate's model.
+fn released(slot: PinPolicy, pin: &Pin, session: &Session, its: &[Seat<'_>]) -> bool {
     (slot.release_on_compaction && pin.compaction_count != session.compaction_count)
-        || (slot.release_on_blocked && blocked())
+        || (slot.release_on_blocked && its.iter().any(|seat| seat.block.is_some()))
 }
 
 /// `return when free`: the displaced profile, when it is free and stands earlier in the order.
-fn returns_to<'a>(slot: PinPolicy, pin: &'a Pin, seats: &[Seat], table: &Table) -> Option<&'a ProfileId> {
+fn returns_to<'a>(slot: PinPolicy, pin: &Pin, now: &Seat<'_>, seats: &Seats<'a>) -> Option<Seat<'a>> {
     let displaced = pin.displaced.as_ref().filter(|_| slot.return_when_free)?;
-    let find = |id: &ProfileId| seats.iter().find(|seat| seat.is(id, table));
-    let (back, now) = (find(displaced)?, find(&pin.profile)?);
-    (back.block.is_none() && back.rank < now.rank).then_some(displaced)
+    let back = *seats.named(displaced).first()?;
+    (back.block.is_none() && back.place < now.place).then_some(back)
 }

@@ -4,12 +4,15 @@ use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     memory::{Memory, elapsed},
-    seats::{Block, Scene, Seat},
+    seats::{Block, Scene, Seat, Seats},
     step::Probe,
     summary::SkipReason,
 };
 use crate::{
-    lang::policy::Lane,
+    lang::{
+        policy::{Lane, PrimaryProbe},
+        source::Spanned,
+    },
     state::model::{Candidate, Override},
     time::Timestamp,
 };
@@ -29,12 +32,12 @@ pub(super) enum Role {
 }
 
 /// What to do with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Blocked {
+#[derive(Debug)]
+pub(super) enum Blocked<'a> {
     /// Call it all the same.
     Probe {
-        /// Position in the seats.
-        seat: usize,
+        /// With what.
+        seat: Seat<'a>,
         /// Which probe.
         probe: Probe,
         /// The throttle that it uses up (I2, I3).
@@ -58,32 +61,39 @@ pub(super) struct Throttle {
 
 /// Decides about a candidate whose seats are all blocked. `used`: providers whose transient probe of
 /// this run is used up (I5). Pure; the caller notes the throttle when the probe is really made.
-pub(super) fn decide(
-    scene: &Scene<'_>,
+pub(super) fn decide<'a>(
+    scene: Scene<'_>,
     memory: &Memory,
     used: &BTreeSet<String>,
     candidate: &Candidate,
-    seats: &[Seat],
+    seats: &Seats<'a>,
     role: Role,
-) -> Option<Blocked> {
-    let blocks = seats.iter().enumerate().filter_map(|(at, seat)| Some((at, seat.block.as_ref()?)));
-    let mut blocks: Vec<(usize, &Block)> = blocks.collect();
-    blocks.sort_by_key(|(_, block)| block.until);
-    let (_, soonest) = *blocks.first()?;
-    let skip = |reason| Some(Blocked::Skip { reason, bucket: soonest.bucket.clone() });
+) -> Option<Blocked<'a>> {
+    let blocked = || seats.all().filter_map(|seat| Some((seat, seat.block?)));
+    let soonest_first =
+        |(seat, block): &(Seat<'_>, Block<'_>)| (block.until, !seats.is_pinned(seat), seat.place);
+    let (_, soonest) = blocked().min_by_key(soonest_first)?;
+    let skip = |reason| Some(Blocked::Skip { reason, bucket: soonest.bucket.to_owned() });
     // I1: a refused credential is not worth a call, neither alone nor beside others.
-    blocks.retain(|(_, block)| !block.skips_provider);
-    if blocks.is_empty() {
+    let worth_it = || blocked().filter(|(_, block)| !block.skips_provider);
+    if worth_it().next().is_none() {
         return skip(SkipReason::Auth);
     }
-    let found = |seat, probe, throttle| Blocked::Probe { seat, probe, throttle };
     let probe = match role {
-        Role::Primary { alone } => blocks.iter().find_map(|(seat, block)| {
-            let throttle = primary(scene, memory, used, candidate, block, alone)?;
-            Some(found(*seat, Probe::Primary, Some(throttle)))
-        }),
+        Role::Primary { alone } => {
+            let fits = primary(scene, memory, used, candidate, alone);
+            worth_it().filter(|(_, block)| fits(block)).min_by_key(soonest_first).map(|(seat, block)| {
+                let provider = scene.table.present_name(&candidate.provider).to_owned();
+                let bucket = (block.lane == Lane::Disable).then(|| block.bucket.to_owned());
+                let throttle = Some(Throttle { provider, bucket });
+                Blocked::Probe { seat, probe: Probe::Primary, throttle }
+            })
+        }
+        // I4: the profile that is free soonest.
         Role::Sibling => {
-            sibling(scene, used, candidate, &blocks).map(|seat| found(seat, Probe::Sibling, None))
+            let fits = sibling(scene, used, candidate);
+            let first = worth_it().filter(|(_, block)| fits(block)).min_by_key(soonest_first);
+            first.map(|(seat, _)| Blocked::Probe { seat, probe: Probe::Sibling, throttle: None })
         }
         Role::Other => None,
     };
@@ -96,55 +106,46 @@ pub(super) fn decide(
 
 /// I2: a disable of a bucket that the rules name, throttled by itself. I3: a cooldown near its end,
 /// or at any time when the run has no other candidate.
-fn primary(
-    scene: &Scene<'_>,
-    memory: &Memory,
+fn primary<'a>(
+    scene: Scene<'a>,
+    memory: &'a Memory,
     used: &BTreeSet<String>,
-    candidate: &Candidate,
-    block: &Block,
+    candidate: &'a Candidate,
     alone: bool,
-) -> Option<Throttle> {
-    let slot = scene.table.policy().probe_primary.as_ref()?;
+) -> impl Fn(&Block<'_>) -> bool + use<'a> {
     let provider = scene.table.present_name(&candidate.provider);
     let duration = |slot| scene.table.settings().duration(slot, Some(provider));
-    let bucket = match block.lane {
-        Lane::Disable => {
+    let slot = scene.table.policy().probe_primary.as_ref();
+    let open =
+        |slot: &Spanned<PrimaryProbe>| memory.may_probe(provider, None, duration(slot.every), scene.now);
+    let cooldown =
+        slot.filter(|slot| !used.contains(provider) && open(slot)).map(|slot| duration(slot.within));
+    move |block| match block.lane {
+        Lane::Disable => slot.is_some_and(|slot| {
             let named = |id| *scene.table.bucket(id).name == *block.bucket;
-            let (_, every) = slot.disabled.iter().find(|(id, _)| named(*id))?;
-            if !memory.may_probe(provider, Some(&block.bucket), duration(*every), scene.now) {
-                return None;
-            }
-            Some(block.bucket.clone())
-        }
-        Lane::Cooldown => {
-            let near = block.until.since(scene.now) <= duration(slot.within);
-            let open = memory.may_probe(provider, None, duration(slot.every), scene.now);
-            if !(near || alone) || !open || used.contains(provider) {
-                return None;
-            }
-            None
-        }
-    };
-    Some(Throttle { provider: provider.to_owned(), bucket })
+            let named = slot.disabled.iter().find(|(id, _)| named(*id));
+            named.is_some_and(|(_, every)| {
+                memory.may_probe(provider, Some(block.bucket), duration(*every), scene.now)
+            })
+        }),
+        Lane::Cooldown => cooldown.is_some_and(|within| alone || block.until.since(scene.now) <= within),
+    }
 }
 
-/// I4: a sibling is tried despite the window when the failure looks transient, with the profile that
-/// is free soonest among those (`blocks` come soonest first); I5: once per provider and run.
-fn sibling(
-    scene: &Scene<'_>,
+/// I4: a sibling is tried despite the window when the failure looks transient; I5: once per provider and
+/// run.
+fn sibling<'a>(
+    scene: Scene<'a>,
     used: &BTreeSet<String>,
     candidate: &Candidate,
-    blocks: &[(usize, &Block)],
-) -> Option<usize> {
-    let slot = scene.table.policy().probe_sibling.as_ref()?;
-    if slot.once_per_provider && used.contains(scene.table.present_name(&candidate.provider)) {
-        return None;
+) -> impl Fn(&Block<'_>) -> bool + use<'a> {
+    let used_up = || used.contains(scene.table.present_name(&candidate.provider));
+    let slot = scene.table.policy().probe_sibling.as_ref();
+    let slot = slot.filter(|slot| !(slot.once_per_provider && used_up()));
+    move |block| {
+        let bucket = || scene.table.bucket_named(block.bucket);
+        slot.is_some_and(|slot| !slot.when_transient || bucket().is_some_and(|(_, it)| it.traits.transient))
     }
-    let transient = |block: &Block| {
-        let bucket = scene.table.bucket_named(&block.bucket);
-        !slot.when_transient || bucket.is_some_and(|(_, bucket)| bucket.traits.transient)
-    };
-    blocks.iter().find(|(_, block)| transient(block)).map(|(at, _)| *at)
 }
 
 /// Whether a probe of the origin is due (B3): `every` after the later of the override's writing and

@@ -1,7 +1,8 @@
 //! Rotation inside a candidate: which profiles were tried, and how many rotations of a bucket are
 //! left (F).
 
-use super::seats::Seat;
+use std::sync::OnceLock;
+
 use crate::{
     lang::{policy::RotateSlot, tree::BucketId},
     state::model::ProfileId,
@@ -14,8 +15,8 @@ use crate::{
 pub(super) struct Rotation {
     /// Profiles called; none is called twice.
     tried: Vec<Option<ProfileId>>,
-    /// The first profile in the order, blocked or not, when the run came here (C9).
-    head: Option<ProfileId>,
+    /// The first profile in the order, blocked or not, when it was asked for (C9).
+    head: OnceLock<Option<ProfileId>>,
     /// Rotations so far, by the bucket that caused them.
     counts: Vec<(BucketId, u32)>,
 }
@@ -31,18 +32,21 @@ impl Rotation {
         self.tried.iter().any(|tried| tried.as_ref() == profile)
     }
 
-    /// The first profile in the order, as it was at the first call here; the order by last use
+    /// The first profile in the order, as it was when it was first asked for here; the order by last use
     /// changes with every call.
-    pub fn head<'a>(&'a self, seats: &'a [Seat]) -> Option<&'a ProfileId> {
-        if self.begun() {
-            return self.head.as_ref();
+    pub fn head(&self, find: impl FnOnce() -> Option<ProfileId>) -> Option<ProfileId> {
+        self.head.get_or_init(find).clone()
+    }
+
+    /// A call is planned; as long as there was none, the order is looked at anew.
+    pub fn plan(&mut self) {
+        if !self.begun() {
+            self.head.take();
         }
-        seats.iter().min_by_key(|seat| seat.rank)?.profile.as_ref()
     }
 
     /// A call with this profile begins.
-    pub fn begin(&mut self, profile: Option<&ProfileId>, seats: &[Seat]) {
-        self.head = self.head(seats).cloned();
+    pub fn begin(&mut self, profile: Option<&ProfileId>) {
         if !self.tried(profile) {
             self.tried.push(profile.cloned());
         }

@@ -52,21 +52,32 @@ impl Profiles {
         self.chunks.get(place / CHUNK)?.get(place % CHUNK)
     }
 
-    /// Those of a provider, also under another name of it (C2), by insertion.
-    #[must_use]
-    pub fn of(&self, provider: &str, family: SameFamily<'_>) -> Vec<&ProfileView> {
+    /// Those of a provider, also under another name of it (C2), by insertion under each name.
+    pub fn of<'a>(
+        &'a self,
+        provider: &str,
+        family: SameFamily<'_>,
+    ) -> impl Iterator<Item = &'a ProfileView> + use<'a> {
         let its = self.places.providers.iter().filter(|(of, _)| family(of, provider));
-        let mut its: Vec<&ProfileView> =
-            its.flat_map(|(_, places)| places).filter_map(|place| self.get(*place)).collect();
-        its.sort_by_key(|profile| profile.info.inserted);
-        its
+        let its: Vec<&Vec<usize>> = its.map(|(_, places)| places).collect();
+        its.into_iter().flatten().filter_map(|place| self.get(*place))
     }
 
     /// The first profile that this id means, also under another name of its provider (C2).
     #[must_use]
     pub fn same(&self, id: &ProfileId, family: SameFamily<'_>) -> Option<&ProfileView> {
-        let places = self.places.names.get(id.name())?;
-        places.iter().filter_map(|place| self.get(*place)).find(|there| there.info.id.same(id, family))
+        self.all_same(id, family).next()
+    }
+
+    /// All profiles that this id means; more than one is an error (C2).
+    pub fn all_same<'a>(
+        &'a self,
+        id: &ProfileId,
+        family: SameFamily<'_>,
+    ) -> impl Iterator<Item = &'a ProfileView> {
+        let places = self.places.names.get(id.name()).map(Vec::as_slice).unwrap_or_default();
+        let its = places.iter().filter_map(|place| self.get(*place));
+        its.filter(|there| there.info.id.same(id, family))
     }
 
     /// The position of the profile with exactly this id.
@@ -156,8 +167,7 @@ mod tests {
         for (place, profile) in all.iter().enumerate() {
             assert_eq!(all.find(&profile.info.id), Some(place));
         }
-        let of_beta: Vec<u64> =
-            all.of("beta", &str::eq).iter().map(|profile| profile.info.inserted).collect();
+        let of_beta: Vec<u64> = all.of("beta", &str::eq).map(|profile| profile.info.inserted).collect();
         assert_eq!(of_beta, (0..100).filter(|n| n % 3 == 1).collect::<Vec<u64>>());
         assert_eq!(all.find(&ProfileId("acme:1".into())), None);
     }
@@ -167,7 +177,7 @@ mod tests {
         let all: Profiles =
             [profile("old:a", 0), profile("new:b", 1), profile("new:a", 2)].into_iter().collect();
         let family = |a: &str, b: &str| a == b || [a, b].iter().all(|name| ["old", "new"].contains(name));
-        let ids = |of: &str| -> Vec<u64> { all.of(of, &family).iter().map(|p| p.info.inserted).collect() };
+        let ids = |of: &str| -> Vec<u64> { all.of(of, &family).map(|p| p.info.inserted).collect() };
         assert_eq!((ids("old"), ids("new")), (vec![0, 1, 2], vec![0, 1, 2]));
         let new = ProfileId("new:a".into());
         assert_eq!(all.same(&new, &family).map(|there| there.info.inserted), Some(0));

@@ -78,6 +78,37 @@ pub struct ProfileSet<'a> {
     pub missing: Vec<ProfileId>,
 }
 
+/// The list that a provider's profiles come from: `auth.order` for it, else `auth.profiles`, if it names one
+/// of the provider that is stored; else all that are stored (C5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing<'a> {
+    /// `auth.order`.
+    Order(&'a [ProfileId]),
+    /// `auth.profiles`; those of other providers are to be passed over.
+    Configured(&'a [ProfileId]),
+    /// No list.
+    Stored,
+}
+
+/// Which list counts for `provider` (C5). It is looked at up to the first profile that is stored.
+#[must_use]
+pub fn listing<'a>(
+    provider: &str,
+    order: Option<&'a [ProfileId]>,
+    configured: &'a [ProfileId],
+    stored: &Profiles,
+    family: SameFamily<'_>,
+) -> Listing<'a> {
+    let is_stored = |id: &ProfileId| stored.same(id, family).is_some();
+    match order {
+        Some(order) if order.iter().any(is_stored) => Listing::Order(order),
+        None if configured.iter().any(|id| family(id.provider(), provider) && is_stored(id)) => {
+            Listing::Configured(configured)
+        }
+        _ => Listing::Stored,
+    }
+}
+
 /// The set of profiles of `provider`: `auth.order` for it, else the configured ones, else the stored
 /// ones (C5). `configured` may hold profiles of other providers; these are passed over.
 #[must_use]
@@ -88,35 +119,28 @@ pub fn profile_set<'a>(
     stored: &'a Profiles,
     family: SameFamily<'_>,
 ) -> ProfileSet<'a> {
-    let pick = |ids: &mut dyn Iterator<Item = &ProfileId>| {
-        let (mut profiles, mut missing, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-        for id in ids {
-            match stored.same(id, family) {
-                Some(there) if seen.insert(&there.info.id) => profiles.push(there),
-                Some(_) => {}
-                None => missing.push(id.clone()),
-            }
+    let configured_of = || configured.iter().filter(|id| family(id.provider(), provider));
+    let named: Vec<&ProfileId> = order.map_or_else(|| configured_of().collect(), |ids| ids.iter().collect());
+    let (mut profiles, mut missing, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    for id in named {
+        match stored.same(id, family) {
+            Some(there) if seen.insert(&there.info.id) => profiles.push(there),
+            Some(_) => {}
+            None => missing.push(id.clone()),
         }
-        (profiles, missing)
-    };
-    let mut named_but_missing = Vec::new();
-    if let Some(order) = order {
-        let (profiles, missing) = pick(&mut order.iter());
-        if !profiles.is_empty() {
-            return ProfileSet { profiles, listed: Listed::Order, missing };
-        }
-        named_but_missing = missing;
-    } else {
-        let (mut profiles, missing) =
-            pick(&mut configured.iter().filter(|id| family(id.provider(), provider)));
-        if !profiles.is_empty() {
-            profiles.sort_by_key(|profile| profile.info.inserted);
-            return ProfileSet { profiles, listed: Listed::Configured, missing };
-        }
-        named_but_missing.extend(missing);
     }
-    let profiles = stored.of(provider, family);
-    ProfileSet { profiles, listed: Listed::Stored, missing: named_but_missing }
+    let listed = match listing(provider, order, configured, stored, family) {
+        Listing::Order(_) => Listed::Order,
+        Listing::Configured(_) => Listed::Configured,
+        Listing::Stored => {
+            profiles = stored.of(provider, family).collect();
+            Listed::Stored
+        }
+    };
+    if listed != Listed::Order {
+        profiles.sort_by_key(|profile| profile.info.inserted);
+    }
+    ProfileSet { profiles, listed, missing }
 }
 
 /// Why a credential is left out (C8).
@@ -203,7 +227,7 @@ pub fn sequence<'a>(
         }
     }
     if let (Some(order), true) = (order, set.listed != Listed::Order) {
-        seated.sort_by_cached_key(|seat| place(order, seat.profile));
+        seated.sort_by_cached_key(|seat| Place::of(Some(order), seat.profile));
     }
     for (rank, seat) in seated.iter_mut().enumerate() {
         seat.rank = rank;
@@ -214,17 +238,37 @@ pub fn sequence<'a>(
     (seated, left_out)
 }
 
-/// The last use where the oldest comes first, and where the newest does.
-type ByUse = (Option<Timestamp>, Reverse<Option<Timestamp>>);
+/// A place in an order: the lower comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// By the kind, or by the place in a list.
+    class: usize,
+    /// The last use where the oldest comes first.
+    oldest: Option<Timestamp>,
+    /// The last use where the newest comes first.
+    newest: Reverse<Option<Timestamp>>,
+    inserted: u64,
+}
 
-/// C6: by kind, then by last use; ties by insertion.
-fn place(order: &ProfileOrder, profile: &ProfileView) -> (usize, ByUse, u64) {
-    let kind = order.kinds.iter().position(|kind| *kind == profile.info.kind);
-    let used = profile.usage.last_used;
-    let by_use = match order.last_used {
-        None => (None, Reverse(None)),
-        Some(LastUsed::OldestFirst) => (used, Reverse(None)),
-        Some(LastUsed::NewestFirst) => (None, Reverse(used)),
-    };
-    (kind.unwrap_or(order.kinds.len()), by_use, profile.info.inserted)
+impl Place {
+    /// The place in a list.
+    #[must_use]
+    pub fn listed(at: usize) -> Self {
+        Self { class: at, ..Self::default() }
+    }
+
+    /// C6: by kind, then by last use; ties, and all without a rule, by insertion.
+    #[must_use]
+    pub fn of(order: Option<&ProfileOrder>, profile: &ProfileView) -> Self {
+        let inserted = profile.info.inserted;
+        let Some(order) = order else { return Self { inserted, ..Self::default() } };
+        let kind = order.kinds.iter().position(|kind| *kind == profile.info.kind);
+        let used = profile.usage.last_used;
+        let (oldest, newest) = match order.last_used {
+            None => (None, None),
+            Some(LastUsed::OldestFirst) => (used, None),
+            Some(LastUsed::NewestFirst) => (None, used),
+        };
+        Self { class: kind.unwrap_or(order.kinds.len()), oldest, newest: Reverse(newest), inserted }
+    }
 }
