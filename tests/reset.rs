@@ -6,7 +6,7 @@ use pointsman::{
     classify::{ResetHint, Scratch},
     lang::load,
     signal::Signal,
-    table::{NoSettings, Table},
+    table::{NoSettings, SettingSource, Table},
     time::Timestamp,
 };
 
@@ -14,6 +14,10 @@ use pointsman::{
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
 fn table(resets: &str) -> Table {
+    table_with(resets, &NoSettings)
+}
+
+fn table_with(resets: &str, settings: &dyn SettingSource) -> Table {
     let text = format!(
         "language 1\nbackoff short = steps 1m\nbucket limit {{ http 429 }}\nbucket plain {{ http 429 }}\n\
          on limit {{ cooldown profile using short until reset at least 10s at most 1h; fallback }}\n\
@@ -21,7 +25,7 @@ fn table(resets: &str) -> Table {
          rule plain -> plain when text has \"plain\"\nrule rest -> limit when status is 429\n"
     );
     match load::from_text(&text) {
-        Ok((set, _)) => Table::compile(set, &NoSettings).unwrap(),
+        Ok((set, _)) => Table::compile(set, settings).unwrap(),
         Err(error) => panic!("{:?}", error.diagnostics),
     }
 }
@@ -143,4 +147,32 @@ fn e6_a_time_long_past_is_the_least_wait() {
 fn e6_only_the_group_is_read() {
     let rules = r"reset r from text /(again|back) in (?<t>\d+) of (\d+) seconds/ in seconds";
     assert_eq!(seconds(rules, "try again in 30 of 90 seconds", &[]), Some((30, 30)));
+}
+
+/// Acme's own value of every setting is an hour.
+struct Acme;
+
+impl SettingSource for Acme {
+    fn config(&self, _: &str) -> Option<f64> {
+        None
+    }
+    fn config_by_provider(&self, _: &str) -> Vec<(String, f64)> {
+        vec![("acme".to_owned(), 1.0)]
+    }
+    fn env(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn a_providers_own_setting_bounds_its_hints() {
+    let rules = "setting far = 2h from config \"a\" in hours by provider from config \"b\" in hours\n\
+                 reset r from header \"retry-after\" in seconds trusted up to far";
+    let table = table_with(rules, &Acme);
+    for (provider, seconds) in [(Some("acme"), 3_600), (Some("other"), 7_200), (None, 7_200)] {
+        let error =
+            Signal { provider: provider.map(str::to_owned), ..signal("x", &[("retry-after", "99999")]) };
+        let hint = table.classify(&error.as_ref(), &mut Scratch::default()).reset.unwrap();
+        assert_eq!(hint.at.since(NOW).as_secs(), seconds, "{provider:?}");
+    }
 }
