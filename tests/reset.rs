@@ -147,6 +147,12 @@ fn e6_a_time_long_past_is_the_least_wait() {
 fn e6_only_the_group_is_read() {
     let rules = r"reset r from text /(again|back) in (?<t>\d+) of (\d+) seconds/ in seconds";
     assert_eq!(seconds(rules, "try again in 30 of 90 seconds", &[]), Some((30, 30)));
+    let last = format!("reset r from text /{}in (?<t>\\d+) seconds/ in seconds", "(try )".repeat(14));
+    assert_eq!(
+        seconds(&last, &format!("{}in 30 seconds", "try ".repeat(14)), &[]),
+        Some((30, 30)),
+        "the 15th"
+    );
 }
 
 /// Acme's own value of every setting is an hour.

@@ -262,7 +262,7 @@ fn f2_the_backoff_waits_before_the_rotation() {
 fn f3_the_limit_is_a_setting() {
     let more = table("set rate_limited_profile_rotations = 2\n");
     let routing = Routing { model: list("acme/a", Some(&["other/b"])), ..Routing::default() };
-    let mut lab = Lab::with(more, routing).keys(&TWO).keys(&["acme:w", "other:z"]);
+    let mut lab = Lab::with(more, routing).keys(&TWO).keys(&["acme:w", "acme:v", "other:z"]);
     assert_eq!(lab.turn(acme_fails("t_rate")).attempts.len(), 4);
 }
 

@@ -85,6 +85,8 @@ mod tests {
             ("*-reset", "a-reset", true),
             ("a*b*c", "aXbYc", true),
             ("a*b*c", "aXcYb", false),
+            ("a*b*b", "aXXb", false),
+            ("a*bb*b", "abb", false),
             ("a*a", "a", false),
             ("*", "", true),
             ("exact", "exact", true),

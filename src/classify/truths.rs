@@ -114,11 +114,27 @@ mod tests {
         }
         let taken: Vec<u32> = std::iter::from_fn(|| truths.pop_candidate()).collect();
         assert_eq!(taken, [3, 63, 64, 4_200, 9_999]);
-        truths.add_candidate(7);
+        let left = [7, 70, 4_200, 9_000];
+        left.map(|rule| truths.add_candidate(rule));
         assert!(truths.set(AtomId(2), false));
         assert!(!truths.set(AtomId(2), true));
         assert_eq!(truths.get(AtomId(2)), Some(false), "it need not be found out again");
         truths.prepare(4, 10_000);
         assert_eq!((truths.pop_candidate(), truths.get(AtomId(2))), (None, None));
+        let next = left.map(|rule| rule + 1);
+        next.map(|rule| truths.add_candidate(rule));
+        assert_eq!(next.map(|_| truths.pop_candidate()), next.map(Some), "their words are empty too");
+    }
+
+    #[test]
+    fn room_grows_with_the_table_and_stays() {
+        let mut truths = Truths::default();
+        for (atoms, rules) in [(2, 64), (4, 10_000), (1, 1), (4, 10_000)] {
+            truths.prepare(atoms, rules);
+            let (atom, rule) = (AtomId(u32::try_from(atoms - 1).unwrap()), u32::try_from(rules - 1).unwrap());
+            assert!(truths.set(atom, true));
+            truths.add_candidate(rule);
+            assert_eq!((truths.get(atom), truths.pop_candidate()), (Some(true), Some(rule)));
+        }
     }
 }
