@@ -67,9 +67,13 @@ pub(super) struct Seats<'a> {
     scene: Scene<'a>,
     candidate: &'a Candidate,
     from: From<'a>,
+    order: Option<&'a ProfileOrder>,
     /// The one that goes before all others: a pinned profile's (C9).
     pinned: Option<Seat<'a>>,
 }
+
+/// The place in the order: until when it is blocked, where that counts (C7), then by C6.
+type Rank = (Option<Timestamp>, Place);
 
 /// Where seats come from.
 #[derive(Clone)]
@@ -91,7 +95,7 @@ impl<'a> Scene<'a> {
             let order = self.routing.order_of(provider, &family);
             From::Profiles(listing(provider, order, &self.routing.profiles, &self.view.profiles, &family))
         };
-        Seats { scene: self, candidate, from, pinned: None }
+        Seats { scene: self, candidate, from, order: self.order(), pinned: None }
     }
 
     /// Usage as it is stored, or as it would be if it could be.
@@ -190,14 +194,15 @@ impl<'a> Seats<'a> {
         if let Some(pinned) = self.pinned.filter(&fits) {
             return Some(pinned);
         }
-        let mut first: Option<Seat<'a>> = None;
+        let mut first: Option<(Rank, Seat<'a>)> = None;
         for seat in self.all() {
             // To compare takes less than to see whether it fits.
-            if first.is_none_or(|first| self.rank(&seat) < self.rank(&first)) && fits(&seat) {
-                first = Some(seat);
+            let rank = self.rank(&seat);
+            if first.is_none_or(|(first, _)| rank < first) && fits(&seat) {
+                first = Some((rank, seat));
             }
         }
-        first
+        first.map(|(_, seat)| seat)
     }
 
     /// The first in the order, whatever is blocked or pinned (C9).
@@ -211,8 +216,8 @@ impl<'a> Seats<'a> {
     }
 
     /// C7: blocked ones go to the end where the rules say so, soonest expiry first.
-    fn rank(&self, seat: &Seat<'_>) -> (Option<Timestamp>, Place) {
-        let last = self.scene.order().is_some_and(|order| order.blocked_last);
+    fn rank(&self, seat: &Seat<'_>) -> Rank {
+        let last = self.order.is_some_and(|order| order.blocked_last);
         (seat.block.filter(|_| last).map(|block| block.until), seat.place)
     }
 
@@ -228,7 +233,7 @@ impl<'a> Seats<'a> {
             profile: Some(&info.id),
             block: scene.block(scene.usage(profile), &self.candidate.model),
             refresh_first,
-            place: at.map_or_else(|| Place::of(scene.order(), profile), Place::listed),
+            place: at.map_or_else(|| Place::of(self.order, profile), Place::listed),
         })
     }
 }

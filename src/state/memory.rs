@@ -8,10 +8,10 @@ use std::{
 use super::{
     change::{Applied, Batch},
     inbox::{InForce, Inbox, Kept, Notes, Records},
-    model::{Profile, ProfileId, Session, Usage},
+    model::{Profile, ProfileId, Session},
     snapshot::Snapshot,
     store::{Put, Store, StoreError},
-    view::{ProfileInfo, ProfileView, View, ViewQuery},
+    view::{ProfileInfo, View, ViewQuery},
 };
 use crate::time::Timestamp;
 
@@ -86,31 +86,18 @@ impl Store for MemoryStore {
         StoreError::of_secrets(profile)?;
         let mut inner = self.lock()?;
         let mut profile = profile.clone();
-        let mut profiles = std::mem::take(&mut inner.snapshot.profiles);
-        let put = if let Some(there) = profiles.find(&profile.id).and_then(|place| profiles.get(place)) {
-            profile.inserted = there.info.inserted;
-            let info = Arc::new(ProfileInfo::from(&profile));
-            let new = ProfileView { info, usage: Arc::clone(&there.usage) };
-            let this = |there: &ProfileView| there.info.id == profile.id;
-            profiles = profiles.iter().map(|there| if this(there) { &new } else { there }).cloned().collect();
-            Put::Replaced
-        } else {
+        profile.inserted = inner.snapshot.inserted(&profile.id).unwrap_or_else(|| {
             inner.inserted += 1;
-            profile.inserted = inner.inserted;
-            let info = Arc::new(ProfileInfo::from(&profile));
-            profiles.push(ProfileView { info, usage: Arc::new(Usage::default()) });
-            Put::Added
-        };
-        inner.snapshot.set_same_usage(profiles);
+            inner.inserted
+        });
+        let put = inner.snapshot.put(ProfileInfo::from(&profile));
         inner.credentials.insert(profile.id.clone(), profile);
         Ok(put)
     }
 
     fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
         let mut inner = self.lock()?;
-        let others = inner.snapshot.profiles.iter().filter(|profile| profile.info.id != *id);
-        let others = others.cloned().collect();
-        inner.snapshot.set_profiles(others);
+        inner.snapshot.remove(id);
         Ok(inner.credentials.remove(id).is_some())
     }
 

@@ -5,7 +5,12 @@ use std::{ops::Index, sync::Arc};
 
 use foldhash::HashMap;
 
-use super::{model::ProfileId, select::SameFamily, view::ProfileView};
+use super::{
+    model::{ProfileId, Usage},
+    select::SameFamily,
+    store::Put,
+    view::{ProfileInfo, ProfileView},
+};
 
 /// Profiles copied together when one of them changes.
 const CHUNK: usize = 16;
@@ -92,7 +97,23 @@ impl Profiles {
         Arc::make_mut(chunk).get_mut(place % CHUNK)
     }
 
-    pub(super) fn push(&mut self, profile: ProfileView) {
+    /// Takes a credential over; the usage and place of one that is there are kept.
+    pub(super) fn put(&mut self, info: ProfileInfo) -> Put {
+        let info = Arc::new(info);
+        let Some(place) = self.find(&info.id) else {
+            self.push(ProfileView { info, usage: Arc::new(Usage::default()) });
+            return Put::Added;
+        };
+        if let Some(there) = self.get_mut(place) {
+            let before = std::mem::replace(&mut there.info, Arc::clone(&info));
+            if before.provider != info.provider {
+                Arc::make_mut(&mut self.places).give_over(place, &before.provider, &info.provider);
+            }
+        }
+        Put::Replaced
+    }
+
+    fn push(&mut self, profile: ProfileView) {
         let place = self.len();
         let places = Arc::make_mut(&mut self.places);
         let info = &profile.info;
@@ -109,6 +130,17 @@ impl Profiles {
     /// Whether both are the same snapshot.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.chunks, &other.chunks)
+    }
+}
+
+impl Places {
+    /// The profile at a position is another provider's now.
+    fn give_over(&mut self, place: usize, from: &str, to: &str) {
+        if let Some(its) = self.providers.get_mut(from) {
+            its.retain(|there| *there != place);
+        }
+        let its = self.providers.entry(to.to_owned()).or_default();
+        its.insert(its.partition_point(|there| *there < place), place);
     }
 }
 
@@ -182,6 +214,26 @@ mod tests {
         let new = ProfileId("new:a".into());
         assert_eq!(all.same(&new, &family).map(|there| there.info.inserted), Some(0));
         assert_eq!(all.find(&new), Some(2));
+    }
+
+    #[test]
+    fn a_credential_that_is_put_again_keeps_usage_and_place() {
+        let mut all = many();
+        let before = all.clone();
+        all.get_mut(7).unwrap().usage = Arc::new(Usage { error_count: 1, ..Usage::default() });
+        let info = |provider: &str| {
+            let (provider, email) = (provider.to_owned(), Some("new".to_owned()));
+            ProfileInfo { provider, email, ..ProfileInfo::clone(&before[7].info) }
+        };
+        assert_eq!((&*before[7].info.provider, all.put(info("beta"))), ("beta", Put::Replaced));
+        assert_eq!((all[7].info.email.as_deref(), all[7].usage.error_count), (Some("new"), 1));
+        assert_eq!(all.put(info("acme")), Put::Replaced);
+        let of = |provider: &str| -> Vec<usize> {
+            all.of(provider, &str::eq).map(|it| all.find(&it.info.id).unwrap()).collect()
+        };
+        assert_eq!(of("acme")[..5], [0, 3, 6, 7, 9]);
+        assert_eq!(of("beta")[..4], [1, 4, 10, 13]);
+        assert_eq!((before[7].info.email.as_deref(), before.of("beta", &str::eq).count()), (None, 33));
     }
 
     #[test]

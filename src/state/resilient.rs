@@ -48,8 +48,10 @@ struct Inner {
     dropped: usize,
     /// The profiles that were last read.
     read: Option<Profiles>,
-    /// The same, with what waits applied.
+    /// The same, with what waits applied: once that is asked for.
     last: Snapshot,
+    /// It is older than what was read.
+    stale: bool,
     sessions: HashMap<String, Arc<Session>>,
 }
 
@@ -159,11 +161,7 @@ impl Inner {
     fn remember(&mut self, query: &ViewQuery<'_>, view: &View) {
         if !self.read.as_ref().is_some_and(|read| read.is(&view.profiles)) {
             self.read = Some(view.profiles.clone());
-            self.last.set_profiles(view.profiles.clone());
-            for (batch, at) in &self.waiting {
-                let plan = self.last.plan_late(batch, *at);
-                self.last.commit(None, plan);
-            }
+            self.stale = true;
         }
         if let Some(id) = query.session {
             if self.sessions.len() >= SESSIONS {
@@ -177,18 +175,31 @@ impl Inner {
         id.and_then(|id| self.sessions.get(id)).cloned().unwrap_or_default()
     }
 
+    fn last(&mut self) -> &mut Snapshot {
+        if std::mem::take(&mut self.stale) {
+            self.last.set_profiles(self.read.clone().unwrap_or_default());
+            for (batch, at) in &self.waiting {
+                let plan = self.last.plan_late(batch, *at);
+                self.last.commit(None, plan);
+            }
+        }
+        &mut self.last
+    }
+
     /// What is remembered, with what waits; the clock guard looks at that, too (E11).
     fn view(&mut self, session: Arc<Session>, now: Timestamp) -> View {
-        if !self.last.clock_jumped(now) {
-            return self.last.view(session);
+        let last = self.last();
+        if !last.clock_jumped(now) {
+            return last.view(session);
         }
-        let plan = self.last.plan(&Batch::default(), &session, now);
-        self.last.commit(None, plan).view
+        let plan = last.plan(&Batch::default(), &session, now);
+        last.commit(None, plan).view
     }
 
     fn keep(&mut self, batch: &Batch, now: Timestamp) -> Applied {
         let id = batch.session.as_deref();
-        let plan = self.last.plan(batch, &self.session(id), now);
+        let session = self.session(id);
+        let plan = self.last().plan(batch, &session, now);
         if plan.must_be_written() {
             if self.waiting.len() >= KEPT {
                 self.waiting.pop_front();

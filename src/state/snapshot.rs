@@ -9,8 +9,9 @@ use super::{
     change::{Applied, Batch, Change, NewSecret, Outcome},
     model::{ProfileId, Session, Usage},
     profiles::Profiles,
+    store::Put,
     transition,
-    view::{Cut, ProfileView, View},
+    view::{Cut, ProfileInfo, ProfileView, View},
 };
 use crate::time::Timestamp;
 
@@ -68,13 +69,30 @@ impl Snapshot {
     /// Puts `profiles` in place.
     pub fn set_profiles(&mut self, profiles: Profiles) {
         self.calm_from = profiles.iter().map(|profile| transition::calm_from(&profile.usage)).max();
-        self.set_same_usage(profiles);
-    }
-
-    /// Puts `profiles` in place, whose usage is what it was, or fresh.
-    pub fn set_same_usage(&mut self, profiles: Profiles) {
         self.profiles = profiles;
         self.revision = self.revision.wrapping_add(1);
+    }
+
+    /// Takes a credential over, whose usage is what it was, or fresh.
+    pub fn put(&mut self, info: ProfileInfo) -> Put {
+        self.revision = self.revision.wrapping_add(1);
+        self.profiles.put(info)
+    }
+
+    /// Removes a profile; whether there was one.
+    pub fn remove(&mut self, id: &ProfileId) -> bool {
+        if self.profiles.find(id).is_none() {
+            return false;
+        }
+        let others = self.profiles.iter().filter(|profile| profile.info.id != *id).cloned();
+        self.set_profiles(others.collect());
+        true
+    }
+
+    /// The place of insertion of a profile that is there.
+    pub fn inserted(&self, id: &ProfileId) -> Option<u64> {
+        let place = self.profiles.find(id)?;
+        Some(self.profiles.get(place)?.info.inserted)
     }
 
     /// Whether the clock guard has something to do (E11).

@@ -124,7 +124,7 @@ impl Table {
     /// of another.
     #[must_use]
     pub fn same_provider(&self, a: &str, b: &str) -> bool {
-        self.present_name(a) == self.present_name(b)
+        a == b || self.present_name(a) == self.present_name(b)
     }
 
     /// `file:line` of a span in the rules.

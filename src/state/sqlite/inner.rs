@@ -263,16 +263,6 @@ impl Inner {
         }
     }
 
-    /// Like [`Self::in_transaction`], for credentials; they are read anew afterwards.
-    pub fn change_profiles<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let done = self.in_transaction(work)?;
-        self.seen = None;
-        Ok(done)
-    }
-
     /// Waits for other writers by short pauses: SQLite's own grow to a tenth of a second, and let one
     /// process starve the others.
     fn begin(&self) -> Result<(), Error> {

@@ -34,7 +34,7 @@ use super::{
     inbox::Records,
     model::{Profile, ProfileId, Session},
     store::{Put, Store, StoreError},
-    view::{View, ViewQuery},
+    view::{ProfileInfo, View, ViewQuery},
 };
 use crate::time::Timestamp;
 
@@ -191,21 +191,23 @@ impl Store for SqliteStore {
 
     fn put_profile(&self, profile: &Profile) -> Result<Put, StoreError> {
         StoreError::of_secrets(profile)?;
-        self.run(|inner| inner.change_profiles(|inner| put(inner, profile)))
+        self.run(|inner| inner.in_transaction(|inner| put(inner, profile)))
     }
 
     fn put_profiles(&self, profiles: &[Profile]) -> Result<Vec<Put>, StoreError> {
         profiles.iter().try_for_each(StoreError::of_secrets)?;
         let all = |inner: &mut Inner| profiles.iter().map(|profile| put(inner, profile)).collect();
-        self.run(|inner| inner.change_profiles(all))
+        self.run(|inner| inner.in_transaction(all))
     }
 
     fn remove_profile(&self, id: &ProfileId) -> Result<bool, StoreError> {
         self.run(|inner| {
-            let removed = inner.change_profiles(|inner| {
-                inner.db.prepare_cached("DELETE FROM profile WHERE id = ?1")?.execute([id.0.as_str()])
-            })?;
-            Ok(removed > 0)
+            inner.in_transaction(|inner| {
+                let mut delete = inner.db.prepare_cached("DELETE FROM profile WHERE id = ?1")?;
+                let removed = delete.execute([id.0.as_str()])?;
+                inner.snapshot.remove(id);
+                Ok(removed > 0)
+            })
         })
     }
 
@@ -234,10 +236,12 @@ impl Store for SqliteStore {
     }
 }
 
-fn put(inner: &Inner, profile: &Profile) -> Result<Put, Error> {
-    let there = inner.snapshot.profiles.find(&profile.id).is_some();
+/// Inside a transaction. Should that fail, the snapshot is read anew.
+fn put(inner: &mut Inner, profile: &Profile) -> Result<Put, Error> {
     write::profile(&inner.db, profile)?;
-    Ok(if there { Put::Replaced } else { Put::Added })
+    let there = inner.snapshot.inserted(&profile.id);
+    let inserted = there.unwrap_or_else(|| inner.db.last_insert_rowid().unsigned_abs());
+    Ok(inner.snapshot.put(ProfileInfo { inserted, ..ProfileInfo::from(profile) }))
 }
 
 impl Drop for SqliteStore {
