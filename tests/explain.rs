@@ -156,6 +156,19 @@ fn what_is_absent_makes_no_rule_near() {
     assert!(shown.nearest.is_empty(), "{:?}", shown.nearest);
 }
 
+/// A phrase of which folding leaves nothing is nowhere, for the verdict and the explanation alike.
+#[test]
+fn nothing_is_found_nowhere() {
+    for op in ["contains", "starts with", "has", "is"] {
+        let shown = explained(
+            &format!("rule it -> a when text {op} \"\u{200b}\" and text has \"any\"\n"),
+            &message("any text"),
+        );
+        assert_eq!(shown.bucket, "unclassified", "{op}");
+        assert_eq!(shown.nearest[0].held, 1, "{op}");
+    }
+}
+
 #[test]
 fn control_characters_never_come_out_raw() {
     let shown = explained("rule it -> a when text has \"red\"\n", &message("\u{1b}[31mred\u{7}\u{202e}"));

@@ -141,6 +141,19 @@ fn a_failure_of_another_bucket_ends_the_rows_of_its_model_and_of_the_profile() {
 }
 
 #[test]
+fn rows_of_two_models_count_apart() {
+    let mut usage = Usage::default();
+    let mut fails = |model: &str| {
+        let mut failure = limited(START);
+        failure.model = Some(model.into());
+        failure.window.as_mut().unwrap().after = Some(AfterInARow { count: 2, within: MINUTE });
+        transition::failure(&mut usage, &failure, START)
+    };
+    assert_eq!([fails("m1"), fails("m2")], [Outcome::NoWindow, Outcome::NoWindow]);
+    assert_eq!(opened(fails("m2")).model.as_deref(), Some("m2"));
+}
+
+#[test]
 fn a_guard_takes_back_all_that_lies_ahead() {
     let mut usage = of_everything();
     transition::used(&mut usage, START);
