@@ -134,16 +134,21 @@ fn d9_c8_a_token_that_expires_meanwhile_is_not_sent_again() {
 
 #[test]
 fn e0_when_the_profile_of_a_rotation_is_gone_the_end_slot_is_left() {
-    let strict = table("replace on auth { rotate; surface }\n");
-    let routing = Routing { model: list("acme/a", Some(&["other/b"])), ..Routing::default() };
-    let mut lab = Lab::with(strict, routing).keys(&["acme:x", "acme:y", "other:z"]);
-    let turn = lab.turn(|call, _| match call.profile.as_ref().map(|id| &*id.0) {
-        Some("acme:x") => fails("t_auth"),
-        Some("acme:y") => Reply::NoSecret,
-        _ => Reply::Ok,
-    });
-    assert_eq!(turn.calls(), ["acme/a acme:x", "acme/a acme:y"]);
-    assert_eq!(&*turn.surfaced().bucket, "auth");
+    for (end, goes_on) in [("surface", false), ("fallback", true)] {
+        let strict = table(&format!("replace on auth {{ rotate; {end} }}\n"));
+        let routing = Routing { model: list("acme/a", Some(&["other/b"])), ..Routing::default() };
+        let mut lab = Lab::with(strict, routing).keys(&["acme:x", "acme:y", "other:z"]);
+        let turn = lab.turn(|call, _| match call.profile.as_ref().map(|id| &*id.0) {
+            Some("acme:x") => fails("t_auth"),
+            Some("acme:y") => Reply::NoSecret,
+            _ => Reply::Ok,
+        });
+        assert_eq!(turn.calls()[..2], ["acme/a acme:x", "acme/a acme:y"]);
+        assert_eq!(turn.calls()[2..], ["other/b other:z"][..usize::from(goes_on)], "{end}");
+        if !goes_on {
+            assert_eq!(&*turn.surfaced().bucket, "auth");
+        }
+    }
 }
 
 #[test]
