@@ -146,6 +146,14 @@ fn the_place_that_decided_is_the_field_asked_for() {
     }
 }
 
+#[test]
+fn what_is_there_and_should_not_be_keeps_a_rule_away() {
+    let shown =
+        explained("rule it -> a when text has \"far\" and not text has \"odd\"\n", &message("far and odd"));
+    let near = &shown.nearest[0];
+    assert_eq!((near.held, near.failed.len(), near.failed[0].what.as_str()), (1, 1, "not"));
+}
+
 /// What holds for lack of something brings no rule nearer.
 #[test]
 fn what_is_absent_makes_no_rule_near() {
