@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use super::swar::{HIGH, ONES};
+
 /// Appends the folded `text` to `out`.
 pub(crate) fn fold_into(text: &str, out: &mut String) {
     let start = out.len();
@@ -59,9 +61,6 @@ fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
     plain
 }
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-/// The high bit of each byte.
-const HIGH: u64 = 0x80 * ONES;
 /// The high bit of the last byte.
 const LAST: u64 = 1 << 63;
 

@@ -1,5 +1,9 @@
 //! What the keys of a payload mean. Normalisation, not policy: a key says what its value is.
 
+use std::ops::Range;
+
+use super::swar::{self, HIGH, ONES};
+
 /// What a key's value is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Key {
@@ -32,6 +36,177 @@ pub(super) enum Key {
     Other,
 }
 
+/// All keys that mean something, to be searched by length and first bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    known: Vec<Known>,
+    /// Places in `known`, each in the first free slot from [`slot_of`] on. Most slots are free, so
+    /// that a search ends soon.
+    slots: Vec<u32>,
+    /// The bits of a number that name a slot.
+    mask: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    head: u64,
+    meaning: Key,
+    /// Its length, if the same head makes the same key.
+    sure: usize,
+    text: Box<[u8]>,
+}
+
+/// A slot that holds no key.
+const FREE: u32 = u32::MAX;
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self::new([])
+    }
+}
+
+impl Keys {
+    /// Below the keys `echo` lie the user's own words (D13); their case does not matter.
+    pub(super) fn new(echo: impl IntoIterator<Item = String>) -> Self {
+        let echo = echo.into_iter().map(|key| (key.into_bytes(), Key::Echo));
+        let all = echo.chain(KEYS.map(|(key, meaning)| (key.to_vec(), meaning)));
+        let known: Vec<Known> = all.map(|(text, meaning)| Known::new(text.into(), meaning)).collect();
+        let mut slots = vec![FREE; (4 * known.len()).next_power_of_two()];
+        let mask = slots.len() - 1;
+        for (known, place) in known.iter().zip(0..FREE) {
+            let mut slot = slot_of(known.head, known.text.len()) & mask;
+            while slots.get(slot).is_some_and(|place| *place != FREE) {
+                slot = (slot + 1) & mask;
+            }
+            if let Some(free) = slots.get_mut(slot) {
+                *free = place;
+            }
+        }
+        Self { known, slots, mask }
+    }
+
+    /// What the key at a place in `text` says of its value; `word` is what [`swar::padded`] gives at its
+    /// start. Of what is not the user's own, case, `_`, `-`, `$` and `@` do not matter.
+    #[inline]
+    pub(super) fn meaning(&self, text: &[u8], at: Range<usize>, word: u64) -> Key {
+        // Most keys end here: they are a short word, and the first slot tells all.
+        let length = at.end - at.start;
+        let head = head(word, length);
+        match self.at(slot_of(head, length) & self.mask) {
+            None if length <= 8 && is_word(head, length) => Key::Other,
+            Some(known) if known.head == head && known.sure == length => known.meaning,
+            _ => self.search(head, text.get(at).unwrap_or_default()),
+        }
+    }
+
+    /// The key in a slot.
+    #[inline]
+    fn at(&self, slot: usize) -> Option<&Known> {
+        self.known.get(*self.slots.get(slot)? as usize)
+    }
+
+    /// [`Self::meaning`] of any key.
+    #[inline(never)]
+    fn search(&self, head: u64, key: &[u8]) -> Key {
+        match self.find(head, key, true) {
+            Some(meaning) => meaning,
+            None => self.plain(key),
+        }
+    }
+
+    /// [`Self::meaning`] of a key that may hold what does not matter.
+    fn plain(&self, key: &[u8]) -> Key {
+        // None that means something begins and ends so.
+        let lower = |byte: Option<&u8>| byte.and_then(|byte| PLAIN.get(usize::from(*byte))).copied();
+        if let (Some(first @ 1..), Some(last @ 1..)) = (lower(key.first()), lower(key.last()))
+            && ENDINGS.get(usize::from(first % 32)).is_none_or(|endings| endings >> (last % 32) & 1 == 0)
+        {
+            return Key::Other;
+        }
+        let mut plain = [0u8; 24];
+        let mut length = 0;
+        for byte in key {
+            let lower = PLAIN.get(usize::from(*byte)).copied().unwrap_or_default();
+            if lower != 0 || *byte == 0 {
+                let Some(slot) = plain.get_mut(length) else {
+                    return Key::Other;
+                };
+                *slot = lower;
+                length += 1;
+            }
+        }
+        let head = head(swar::padded(&plain, 0), length);
+        self.find(head, plain.get(..length).unwrap_or_default(), false).unwrap_or_default()
+    }
+
+    /// The meaning of the known key that `key`, beginning with `head`, is but for the case of its
+    /// letters.
+    #[inline]
+    fn find(&self, head: u64, key: &[u8], echo: bool) -> Option<Key> {
+        let mut slot = slot_of(head, key.len()) & self.mask;
+        while let Some(known) = self.at(slot) {
+            if known.head == head
+                && known.text.eq_ignore_ascii_case(key)
+                && (echo || known.meaning != Key::Echo)
+            {
+                return Some(known.meaning);
+            }
+            slot = (slot + 1) & self.mask;
+        }
+        None
+    }
+}
+
+impl Known {
+    fn new(text: Box<[u8]>, meaning: Key) -> Self {
+        let head = head(swar::padded(&text, 0), text.len());
+        let sure = if text.len() <= 8 && is_word(head, text.len()) { text.len() } else { usize::MAX };
+        Self { head, meaning, sure, text }
+    }
+}
+
+/// Where the search for a key begins: any number, but not the same for most.
+#[inline]
+fn slot_of(head: u64, length: usize) -> usize {
+    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+    ((head ^ length as u64).wrapping_mul(SPREAD) >> 32) as usize
+}
+
+/// The beginning of a key: its first eight bytes, capitals made small (which makes something of other
+/// bytes too). They are the first of `word`.
+#[inline]
+fn head(word: u64, length: usize) -> u64 {
+    (word | (0x20 * ONES)) & filled(length)
+}
+
+/// Whether a head is nothing but letters.
+#[inline]
+fn is_word(head: u64, length: usize) -> bool {
+    let letters = head | (!filled(length) & (u64::from(b'a') * ONES));
+    let low = letters & !HIGH;
+    let from_a = low + (0x80 - u64::from(b'a')) * ONES;
+    let above_z = low + (0x7f - u64::from(b'z')) * ONES;
+    from_a & !above_z & !letters & HIGH == HIGH
+}
+
+/// All bits of the bytes of a head that a key of this length fills.
+#[inline]
+fn filled(length: usize) -> u64 {
+    const FILLED: [u64; 8] = {
+        let mut filled = [0; 8];
+        let mut length = 1;
+        while length < 8 {
+            #[expect(clippy::indexing_slicing, reason = "length is below eight")]
+            {
+                filled[length] = u64::MAX >> (64 - 8 * length);
+            }
+            length += 1;
+        }
+        filled
+    };
+    FILLED.get(length).copied().unwrap_or(u64::MAX)
+}
+
 /// A byte of a key in lower case; zero for those that do not matter.
 const PLAIN: [u8; 256] = {
     let mut plain = [0; 256];
@@ -46,66 +221,20 @@ const PLAIN: [u8; 256] = {
     plain
 };
 
-/// What `key` says of its value. Case, `_`, `-`, `$` and `@` do not matter.
-pub(super) fn key_of(key: &[u8]) -> Key {
-    // Most keys end here: none that means something begins and ends so.
-    let lower = |byte: Option<&u8>| byte.and_then(|byte| PLAIN.get(usize::from(*byte))).copied();
-    if let (Some(first @ 1..), Some(last @ 1..)) = (lower(key.first()), lower(key.last()))
-        && letter(first).endings >> (last % 32) & 1 == 0
-    {
-        return Key::Other;
-    }
-    let mut plain = [0u8; 24];
-    let mut length = 0;
-    for byte in key {
-        let lower = PLAIN.get(usize::from(*byte)).copied().unwrap_or_default();
-        if lower != 0 || *byte == 0 {
-            let Some(slot) = plain.get_mut(length) else {
-                return Key::Other;
-            };
-            *slot = lower;
-            length += 1;
-        }
-    }
-    let [first, ..] = plain;
-    let letter = letter(first);
-    if letter.lengths >> length & 1 == 0 {
-        return Key::Other;
-    }
-    let head = head(&plain);
-    let plain = plain.get(..length).unwrap_or_default();
-    let alike = HEADS.get(letter.from..letter.to).unwrap_or_default().iter().zip(letter.from..);
-    // Most that differ do so in their beginnings.
-    let mut alike = alike.filter(|(known, _)| **known == head).filter_map(|(_, at)| KEYS.get(at));
-    alike.find(|(known, _)| *known == plain).map_or(Key::Other, |(_, key)| *key)
-}
-
-/// The first eight bytes as a number.
-const fn head(key: &[u8]) -> u64 {
-    let mut head = 0;
-    let mut at = 0;
-    while at < 8 && at < key.len() {
-        #[expect(clippy::indexing_slicing, reason = "at is below the length")]
-        {
-            head |= (key[at] as u64) << (8 * at);
-        }
-        at += 1;
-    }
-    head
-}
-
-/// The beginning of each of [`KEYS`].
-const HEADS: [u64; KEYS.len()] = {
-    let mut heads = [0; KEYS.len()];
+/// By the lowest five bits of a first letter: a bit for those of each last letter of [`KEYS`] that
+/// begin so.
+const ENDINGS: [u32; 32] = {
+    let mut endings = [0; 32];
     let mut at = 0;
     while at < KEYS.len() {
-        #[expect(clippy::indexing_slicing, reason = "at is below the length")]
+        #[expect(clippy::indexing_slicing, reason = "at is below the length, and no key is empty")]
         {
-            heads[at] = head(KEYS[at].0);
+            let (key, _) = KEYS[at];
+            endings[(key[0] % 32) as usize] |= 1 << (key[key.len() - 1] % 32);
         }
         at += 1;
     }
-    heads
+    endings
 };
 
 /// The keys that mean something, in order of the alphabet.
@@ -189,100 +318,47 @@ const KEYS: [(&[u8], Key); 77] = [
     (b"value", Key::Carrier),
 ];
 
-/// The keys that begin with a letter.
-#[derive(Clone, Copy, Default)]
-struct Letter {
-    /// Where they stand in [`KEYS`].
-    from: usize,
-    to: usize,
-    /// A bit for each length that one of them has.
-    lengths: u32,
-    /// A bit for the lowest five bits of each byte that one of them ends with.
-    endings: u32,
-}
-
-#[inline]
-fn letter(first: u8) -> Letter {
-    BY_LETTER.get(usize::from(first % 32)).copied().unwrap_or_default()
-}
-
-/// By the lowest five bits of the first letter.
-const BY_LETTER: [Letter; 32] = {
-    let mut letters = [Letter { from: 0, to: 0, lengths: 0, endings: 0 }; 32];
-    let mut at = 0;
-    while at < KEYS.len() {
-        #[expect(clippy::indexing_slicing, reason = "at is below the length, and no key is empty")]
-        {
-            let (key, _) = KEYS[at];
-            let letter = &mut letters[(key[0] % 32) as usize];
-            if letter.lengths == 0 {
-                letter.from = at;
-            }
-            letter.to = at + 1;
-            letter.lengths |= 1 << key.len();
-            letter.endings |= 1 << (key[key.len() - 1] % 32);
-        }
-        at += 1;
-    }
-    letters
-};
-
-/// The keys below which the user's own words lie.
-#[derive(Clone, Debug, Default)]
-pub(super) struct EchoKeys {
-    keys: Vec<Box<[u8]>>,
-    /// Bit n: some key is n bytes long (63 stands for all longer ones). Most keys end here, or below.
-    lengths: u64,
-    /// Bit n: some key begins with a byte whose lowest five bits are n.
-    beginnings: u32,
-}
-
-impl EchoKeys {
-    /// Case does not matter.
-    pub(super) fn new(keys: impl IntoIterator<Item = String>) -> Self {
-        let keys: Vec<Box<[u8]>> =
-            keys.into_iter().map(|key| key.to_ascii_lowercase().into_bytes().into_boxed_slice()).collect();
-        let lengths = keys.iter().fold(0, |bits, key| bits | Self::length(key));
-        let beginnings = keys.iter().fold(0, |bits, key| bits | Self::beginning(key));
-        Self { keys, lengths, beginnings }
-    }
-
-    fn length(key: &[u8]) -> u64 {
-        1 << key.len().min(63)
-    }
-
-    fn beginning(key: &[u8]) -> u32 {
-        1 << (key.first().copied().unwrap_or_default() % 32)
-    }
-
-    /// Whether `key` is one of them.
-    #[inline]
-    pub(super) fn contains(&self, key: &[u8]) -> bool {
-        self.lengths & Self::length(key) != 0
-            && self.beginnings & Self::beginning(key) != 0
-            && self.keys.iter().any(|known| known.eq_ignore_ascii_case(key))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn meaning(keys: &Keys, key: &str) -> Key {
+        keys.meaning(key.as_bytes(), 0..key.len(), swar::padded(key.as_bytes(), 0))
+    }
 
     #[test]
     fn every_key_is_found_however_it_is_written() {
-        assert!(KEYS.is_sorted_by_key(|(key, _)| key[0]), "those of a letter stand together");
-        for (key, meaning) in KEYS {
+        let keys = Keys::default();
+        for (key, means) in KEYS {
             let key = std::str::from_utf8(key).unwrap();
             let (head, tail) = key.split_at(key.len() / 2);
             for written in
                 [key.to_owned(), key.to_uppercase(), format!("@{head}_{tail}"), format!("{head}-{tail}__")]
             {
-                assert_eq!(key_of(written.as_bytes()), meaning, "{written}");
+                assert_eq!(meaning(&keys, &written), means, "{written}");
             }
-            assert_eq!(key_of(format!("{key}x").as_bytes()), Key::Other);
+            assert_eq!(meaning(&keys, &format!("{key}x")), Key::Other);
         }
         for other in ["", "_", "region", "a\0", "errorerrorerrorerrorerrorerror"] {
-            assert_eq!(key_of(other.as_bytes()), Key::Other, "{other}");
+            assert_eq!(meaning(&keys, other), Key::Other, "{other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn fast_is_slow(key in "(error|code|Status|MESSAGE|s|_|-|[a-z]|\\PC|\0){0,4}", echo in "[a-z_]{1,10}") {
+            let keys = Keys::new(["in_put".to_owned(), "Message".to_owned(), echo.clone()]);
+            let slow = |written: &str| {
+                let own = ["in_put", "Message", &*echo].iter().any(|own| own.eq_ignore_ascii_case(written));
+                let plain = written.to_ascii_lowercase().replace(['_', '-', '$', '@'], "");
+                let known = KEYS.iter().find(|(known, _)| *known == plain.as_bytes());
+                if own { Key::Echo } else { known.map_or(Key::Other, |(_, meaning)| *meaning) }
+            };
+            for written in [&*key, &*echo, &*echo.to_uppercase(), &*format!("_{echo}"), "in_PUT", "input", "message", "mess-age"] {
+                prop_assert_eq!(meaning(&keys, written), slow(written), "{}", written);
+            }
         }
     }
 }

@@ -10,10 +10,10 @@ use std::ops::Range;
 use memchr::memchr3;
 
 use super::{
+    bytes::payload_starts,
     evidence::Body,
     html,
-    keys::EchoKeys,
-    payload::payload_starts,
+    keys::Keys,
     scratch::{Find, Found, Job, MOST_FOUND, MOST_JOBS, STRINGS, Scratch, Weight},
     status::{self, Lead},
     string::unescape_into,
@@ -23,7 +23,7 @@ use super::{
 pub(super) struct Lift<'a> {
     pub(super) source: &'a str,
     pub(super) scratch: &'a mut Scratch,
-    pub(super) echo: &'a EchoKeys,
+    pub(super) keys: &'a Keys,
 }
 
 impl Lift<'_> {

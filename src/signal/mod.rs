@@ -1,5 +1,6 @@
 //! A host's error → bounded, normalised evidence. Knows nothing of policy.
 
+mod bytes;
 mod evidence;
 mod fold;
 mod html;
@@ -14,6 +15,7 @@ mod scratch;
 mod stable;
 mod status;
 mod string;
+mod swar;
 mod words;
 
 pub use evidence::{Body, Buffers, Evidence, Scalar, Segment, SegmentKind};

@@ -4,7 +4,7 @@ use super::{
     evidence::{Evidence, Segment, SegmentKind},
     fold::fold_into,
     input::SignalRef,
-    keys::EchoKeys,
+    keys::Keys,
     lift::Lift,
     scratch::{Find, Found, Job, Scratch, Weight},
     status::http_status,
@@ -20,14 +20,14 @@ const WORD_LIMIT: usize = 1024;
 /// Makes [`Evidence`] of signals. Holds nothing of them, so one serves all threads.
 #[derive(Clone, Debug, Default)]
 pub struct Normaliser {
-    echo: EchoKeys,
+    keys: Keys,
 }
 
 impl Normaliser {
     /// A normaliser that takes strings below `echo_keys` for the user's own words (D13).
     #[must_use]
     pub fn new(echo_keys: impl IntoIterator<Item = String>) -> Self {
-        Self { echo: EchoKeys::new(echo_keys) }
+        Self { keys: Keys::new(echo_keys) }
     }
 
     /// Reads a signal (D14). What `evidence` held before is forgotten; its buffers are used again.
@@ -40,7 +40,7 @@ impl Normaliser {
             next = round.end;
             let source = std::mem::take(&mut evidence.original);
             for index in round {
-                Lift { source: &source, scratch: &mut evidence.buffers.scratch, echo: &self.echo }.run(index);
+                Lift { source: &source, scratch: &mut evidence.buffers.scratch, keys: &self.keys }.run(index);
             }
             evidence.original = source;
             evidence.original.push_str(&evidence.buffers.scratch.decoded);

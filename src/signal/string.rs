@@ -2,18 +2,59 @@
 
 use memchr::memchr2;
 
+use super::swar::{self, equal, first};
+
 /// A quoted string: where its content ends, where reading goes on, whether it holds escapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quoted {
     pub(super) end: usize,
     pub(super) next: usize,
     pub(super) escaped: bool,
+    /// The eight bytes that its content begins with; also those behind it, zeros behind the input.
+    pub(super) word: u64,
 }
 
 /// The string whose content starts at `start`. A single quote ends it only where the value ends
 /// too, so that an apostrophe that nobody escaped does no harm. Cut strings end with the input.
 #[inline]
 pub(super) fn quoted(bytes: &[u8], start: usize, quote: u8) -> Quoted {
+    // Most strings are shorter than what a search by wide registers takes to begin.
+    let (mut at, mut word) = (start, swar::padded(bytes, start));
+    let first_word = word;
+    for _ in 0..2 {
+        let found = equal(word, quote) | equal(word, b'\\');
+        if found != 0 {
+            let end = at + first(found);
+            if bytes.get(end) == Some(&b'"') || (bytes.get(end) == Some(&quote) && value_ends(bytes, end + 1))
+            {
+                return Quoted { end, next: end + 1, escaped: false, word: first_word };
+            }
+            break;
+        }
+        at += 8;
+        word = swar::padded(bytes, at);
+    }
+    let (end, next, escaped) = end_of(bytes, at, quote);
+    Quoted { end, next, escaped, word: first_word }
+}
+
+/// The first eight bytes and the length of the string between double quotes that `content` begins
+/// with. `None` when it is longer than 15 bytes, or ends in an escape.
+#[inline]
+pub(super) fn short_string(content: &[u8]) -> Option<(u64, usize)> {
+    let (head, tail) = content.split_first_chunk()?;
+    let word = u64::from_le_bytes(*head);
+    let mut length = first(equal(word, b'"'));
+    if length == 8 {
+        length += first(equal(u64::from_le_bytes(*tail.first_chunk()?), b'"'));
+    }
+    let escape = length.checked_sub(1).and_then(|last| content.get(last)) == Some(&b'\\');
+    (length < 16 && !escape).then_some((word, length))
+}
+
+/// Where a string ends of which the bytes before `start` are read, where reading goes on, and
+/// whether it holds escapes.
+fn end_of(bytes: &[u8], start: usize, quote: u8) -> (usize, usize, bool) {
     let mut at = start;
     let mut escaped = false;
     while let Some(next) = bytes.get(at..).and_then(|rest| quote_or_escape(quote, rest)) {
@@ -24,27 +65,23 @@ pub(super) fn quoted(bytes: &[u8], start: usize, quote: u8) -> Quoted {
         } else if quote == b'\'' && !value_ends(bytes, at + 1) {
             at += 1;
         } else {
-            return Quoted { end: at, next: at + 1, escaped };
+            return (at, at + 1, escaped);
         }
     }
-    Quoted { end: bytes.len(), next: bytes.len(), escaped }
+    (bytes.len(), bytes.len(), escaped)
 }
 
-/// Where the next quote or backslash stands. Most strings are shorter than what a search by wide
-/// registers takes to begin.
+/// Where the next quote or backslash stands.
 #[inline]
 fn quote_or_escape(quote: u8, rest: &[u8]) -> Option<usize> {
     const NEAR: usize = 2;
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    // The high bit of each byte that is zero, and perhaps of some above it.
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word & (0x80 * ONES);
     let (words, _) = rest.as_chunks::<8>();
     let mut at = 0;
     for word in words.iter().take(NEAR) {
         let word = u64::from_le_bytes(*word);
-        let found = zero(word ^ (ONES * u64::from(quote))) | zero(word ^ (ONES * u64::from(b'\\')));
+        let found = equal(word, quote) | equal(word, b'\\');
         if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
+            return Some(at + first(found));
         }
         at += 8;
     }
@@ -111,6 +148,8 @@ fn hex(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -132,5 +171,25 @@ mod tests {
         assert_eq!(quoted(source, 0, b'\'').end, 9);
         assert_eq!(quoted(b"cut o", 0, b'"').end, 5);
         assert_eq!(quoted(br"cut \", 0, b'"').next, 5);
+    }
+
+    proptest! {
+        #[test]
+        fn fast_is_slow(text in "[a-z]{0,9}[a'\\\\\": ,}é]{0,14}[a-z]{0,9}", single in any::<bool>()) {
+            let bytes = text.as_bytes();
+            let quote = if single { b'\'' } else { b'"' };
+            let Quoted { end, next, escaped, word } = quoted(bytes, 0, quote);
+            prop_assert_eq!((end, next, escaped), end_of(bytes, 0, quote));
+            let first: Vec<u8> = bytes.iter().copied().chain([0; 8]).take(8).collect();
+            prop_assert_eq!(&word.to_le_bytes()[..], &first);
+            let short = short_string(bytes);
+            if let Some((start, length)) = short {
+                let long = quoted(bytes, 0, b'"');
+                prop_assert_eq!((start, length), (long.word, long.end));
+            }
+            let plain = bytes.iter().take(16).position(|b| matches!(b, b'"' | b'\\'));
+            let near = bytes.len() >= 16 && plain.is_some_and(|at| bytes[at] == b'"');
+            prop_assert!(short.is_some() || !near, "a short one is found");
+        }
     }
 }
