@@ -5,19 +5,23 @@ use std::{
     fmt::Write as _,
     hint::black_box,
     path::Path,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use pointsman::{
     classify::Scratch,
     config::Config,
-    host::{Attempt, AttemptError, Engine},
+    host::{Attempt, AttemptError, Clock, Engine},
     lang::load,
     run::Request,
     signal::Signal,
     state::{memory::MemoryStore, model::Profile, sqlite::SqliteStore, store::Store},
     table::{NoSettings, Table},
+    time::Timestamp,
 };
 use rusqlite::Connection;
 use tokio::runtime::{Builder, Runtime};
@@ -153,29 +157,73 @@ fn steady(engine: &Engine) -> f64 {
     fastest(50, 20, || runtime.block_on(run(engine, 0)))
 }
 
+/// A run of a pinned session whose first call fails, and another profile answers; a day after the last one.
+fn failing(engine: &Engine, clock: &Days) -> f64 {
+    let runtime = alone();
+    runtime.block_on(run(engine, 0));
+    fastest(50, 5, || {
+        clock.pass();
+        let mut calls = 0;
+        let attempt = |_: Attempt| {
+            calls += 1;
+            let limited = || AttemptError::new().status(429).body("{\"error\":{\"message\":\"slow down\"}}");
+            std::future::ready(if calls == 1 { Err(limited()) } else { Ok(()) })
+        };
+        let request = Request { session: Some("session-0".to_owned()), ..Request::default() };
+        runtime.block_on(engine.run(request, attempt)).unwrap();
+    })
+}
+
+/// A clock that stands still but for whole days, so that every window has ended.
+struct Days(AtomicI64);
+
+impl Days {
+    fn pass(&self) {
+        self.0.fetch_add(86_400_000, Ordering::Relaxed);
+    }
+}
+
+impl Clock for Days {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::Relaxed))
+    }
+}
+
 pub fn profiles(points: &mut Points<'_>) {
-    for (series, provider) in [("memory: others'", "other"), ("memory: the provider's own", "alpha")] {
-        for count in [10, 100, 1_000, 10_000] {
-            let store = Arc::new(MemoryStore::new());
-            for n in 0..count - 6 {
-                store.put_profile(&Profile::api_key(&format!("{provider}:{n}"), "key")).unwrap();
-            }
-            points.add(series, count, steady(&engine(store)));
+    let counts = [10, 100, 1_000, 10_000];
+    let whose = [("others'", "other"), ("the provider's own", "alpha")];
+    let filled = |count: usize, provider: &str| {
+        let store = Arc::new(MemoryStore::new());
+        for n in 0..count - 6 {
+            store.put_profile(&Profile::api_key(&format!("{provider}:{n}"), "key")).unwrap();
+        }
+        engine(store)
+    };
+    for (series, provider) in whose {
+        for count in counts {
+            points.add(&format!("memory: {series}"), count, steady(&filled(count, provider)));
         }
     }
+    for count in counts {
+        let clock = Arc::new(Days(AtomicI64::new(1_800_000_000_000)));
+        let engine = filled(count, "alpha").with_clock(Arc::clone(&clock) as Arc<dyn Clock>);
+        points.add("memory: own, a call fails", count, failing(&engine, &clock));
+    }
     let folder = folder();
-    for count in [10, 100, 1_000, 10_000] {
-        let path = folder.path().join(format!("{count}.sqlite"));
-        let engine = engine(Arc::new(SqliteStore::open(&path).unwrap()));
-        let others = count - 6;
-        fill(
-            &path,
-            &format!(
-                "INSERT INTO profile (id, provider, kind, secret_kind, secret) \
-             SELECT 'other:' || n, 'other', 'api_key', 'direct', 'key' FROM counted({others})"
-            ),
-        );
-        points.add("SQLite: others'", count, steady(&engine));
+    for (series, provider) in whose {
+        for count in counts {
+            let path = folder.path().join(format!("{provider}-{count}.sqlite"));
+            let engine = engine(Arc::new(SqliteStore::open(&path).unwrap()));
+            let more = count - 6;
+            fill(
+                &path,
+                &format!(
+                    "INSERT INTO profile (id, provider, kind, secret_kind, secret) \
+                     SELECT '{provider}:' || n, '{provider}', 'api_key', 'direct', 'key' FROM counted({more})"
+                ),
+            );
+            points.add(&format!("SQLite: {series}"), count, steady(&engine));
+        }
     }
 }
 

@@ -20,11 +20,13 @@ const STYLE: &str = "
     .s { fill: none; stroke-width: 2 } .d { stroke: none }
     .s0 { stroke: #1f6fb2 } .s1 { stroke: #b3541e } .s2 { stroke: #3f7d52 } .s3 { stroke: #8a4fa3 }
     .d0 { fill: #1f6fb2 } .d1 { fill: #b3541e } .d2 { fill: #3f7d52 } .d3 { fill: #8a4fa3 }
+    .s4 { stroke: #8a7a1f } .d4 { fill: #8a7a1f }
     @media (prefers-color-scheme: dark) {
       .bg { fill: #14181c } .text { fill: #e6ecf1 } .note { fill: #9fb0c0 }
       .grid { stroke: #2b343c } .frame { stroke: #8a9aaa }
       .s0 { stroke: #6db3ee } .s1 { stroke: #eb9a66 } .s2 { stroke: #6fae82 } .s3 { stroke: #c795dc }
       .d0 { fill: #6db3ee } .d1 { fill: #eb9a66 } .d2 { fill: #6fae82 } .d3 { fill: #c795dc }
+      .s4 { stroke: #cfc06a } .d4 { fill: #cfc06a }
     }
 ";
 

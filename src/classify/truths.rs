@@ -115,14 +115,18 @@ mod tests {
         let taken: Vec<u32> = std::iter::from_fn(|| truths.pop_candidate()).collect();
         assert_eq!(taken, [3, 63, 64, 4_200, 9_999]);
         let left = [7, 70, 4_200, 9_000];
-        left.iter().for_each(|rule| truths.add_candidate(*rule));
+        for rule in left {
+            truths.add_candidate(rule);
+        }
         assert!(truths.set(AtomId(2), false));
         assert!(!truths.set(AtomId(2), true));
         assert_eq!(truths.get(AtomId(2)), Some(false), "it need not be found out again");
         truths.prepare(4, 10_000);
         assert_eq!((truths.pop_candidate(), truths.get(AtomId(2))), (None, None));
         let next = left.map(|rule| rule + 1);
-        next.iter().for_each(|rule| truths.add_candidate(*rule));
+        for rule in next {
+            truths.add_candidate(rule);
+        }
         assert_eq!(next.map(|_| truths.pop_candidate()), next.map(Some), "their words are empty too");
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::{
     select,
-    sync::{Semaphore, oneshot},
+    sync::{AcquireError, OwnedSemaphorePermit, Semaphore, oneshot},
     task::spawn_blocking,
 };
 
@@ -63,21 +63,36 @@ impl Keeper {
         session: Option<&str>,
         clock: &Arc<dyn Clock>,
     ) -> Result<(View, Timestamp), StoreError> {
-        let now = clock.now();
-        if let Some(view) = self.store.view_at_once(&ViewQuery { session }, now) {
-            let view = view?;
-            self.first.get_or_init(|| of_profiles(&view));
-            return Ok((view, now));
+        if let Some(seen) = self.view_at_once(session, clock) {
+            return seen;
+        }
+        let permit = Arc::clone(&self.turn).acquire_owned().await;
+        // Those who wait for one that writes find it at hand when that is done.
+        if let Some(seen) = self.view_at_once(session, clock) {
+            return seen;
         }
         let (session, clock) = (session.map(str::to_owned), Arc::clone(clock));
         let query = move |store: &dyn Store| {
             let now = clock.now();
             store.view(&ViewQuery { session: session.as_deref() }, now).map(|view| (view, now))
         };
-        let (view, now) = self.wait(query).await?;
+        let (view, now) = self.block(permit, query).await?;
         // The first view of a process comes this way, and every one that shows a change from outside.
         *lock(&self.last) = Some(of_profiles(&view));
         Ok((view, now))
+    }
+
+    fn view_at_once(
+        &self,
+        session: Option<&str>,
+        clock: &Arc<dyn Clock>,
+    ) -> Option<Result<(View, Timestamp), StoreError>> {
+        let now = clock.now();
+        let view = self.store.view_at_once(&ViewQuery { session }, now)?;
+        if let Ok(view) = &view {
+            self.first.get_or_init(|| of_profiles(view));
+        }
+        Some(view.map(|view| (view, now)))
     }
 
     /// The profiles as they were last read from the store, for when it cannot be read.
@@ -147,6 +162,15 @@ impl Keeper {
         work: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let permit = Arc::clone(&self.turn).acquire_owned().await;
+        self.block(permit, work).await
+    }
+
+    /// On a blocking thread, by whose turn it is.
+    async fn block<T: Send + 'static>(
+        &self,
+        permit: Result<OwnedSemaphorePermit, AcquireError>,
+        work: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let store = Arc::clone(&self.store);
         let done = spawn_blocking(move || {
             let _permit = permit;

@@ -32,17 +32,25 @@ pub(super) fn redact<'a>(
 ) {
     let texts = [&mut signal.message, &mut signal.code, &mut signal.error_type, &mut signal.param];
     let texts = texts.into_iter().flatten().chain(&mut signal.details);
-    let texts: Vec<_> = texts.chain(signal.headers.iter_mut().map(|(_, value)| value)).collect();
-    let bytes: usize = texts.iter().map(|text| text.len().min(KEPT)).sum();
+    let texts = texts.chain(signal.headers.iter_mut().map(|(_, value)| value));
+    let texts = texts.map(|text| {
+        let torn = text.len() > KEPT;
+        text.truncate(text.floor_char_boundary(KEPT));
+        (text, torn)
+    });
+    let texts: Vec<(&mut String, bool)> = texts.collect();
+    let bytes: usize = texts.iter().map(|(text, _)| text.len()).sum();
     let others = others.take(WORK / bytes.max(1));
     let keys = of_turn.chain(others).map(|secret| secret.expose_secret().trim());
-    let mut keys: Vec<&str> = keys.filter(|key| key.len() >= LEAST).collect();
+    // Mostly none of thousands stands there, and only those that do are put in order.
+    let stands =
+        |key: &str, text: &str| find_in_any_case(text, 0, key).is_some() || find(text, 0, key).is_some();
+    let keys = keys.filter(|key| key.len() >= LEAST);
+    let mut keys: Vec<&str> = keys.filter(|key| texts.iter().any(|(text, _)| stands(key, text))).collect();
     // The longest first, in case that one begins another.
     keys.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     keys.dedup();
-    for text in texts {
-        let torn = text.len() > KEPT;
-        text.truncate(text.floor_char_boundary(KEPT));
+    for (text, torn) in texts {
         for key in &keys {
             // As it is, also where half an escape at its end goes on in the text.
             cut(text, |text, from| find_in_any_case(text, from, key));

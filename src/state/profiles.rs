@@ -163,7 +163,7 @@ impl Index<usize> for Profiles {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
     use crate::{
@@ -209,8 +209,10 @@ mod tests {
         let all: Profiles =
             [profile("old:a", 0), profile("new:b", 1), profile("new:a", 2)].into_iter().collect();
         let family = |a: &str, b: &str| a == b || [a, b].iter().all(|name| ["old", "new"].contains(name));
-        let ids = |of: &str| -> Vec<u64> { all.of(of, &family).map(|p| p.info.inserted).collect() };
-        assert_eq!((ids("old"), ids("new")), (vec![0, 1, 2], vec![0, 1, 2]));
+        let ids = |of: &str| -> BTreeSet<u64> {
+            all.of(of, &family).map(|profile| profile.info.inserted).collect()
+        };
+        assert_eq!((ids("old"), ids("new")), ([0, 1, 2].into(), [0, 1, 2].into()));
         let new = ProfileId("new:a".into());
         assert_eq!(all.same(&new, &family).map(|there| there.info.inserted), Some(0));
         assert_eq!(all.find(&new), Some(2));

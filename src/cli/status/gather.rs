@@ -1,5 +1,7 @@
 //! The status as data. Times are absolute, spans in milliseconds.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::rules::RulesStatus;
@@ -139,7 +141,8 @@ pub(super) fn gather(
     let selected = select(&request, &routing, stored);
     let active = selected.as_ref().filter(|it| it.origin.candidate != it.candidate);
     let reason = active.and_then(|_| stored.selected.as_ref()?.reason.clone());
-    let profiles = seen.view.profiles.iter().map(|profile| of_profile(profile, table, &routing, seen));
+    let listed = listed(&routing, table, seen);
+    let profiles = seen.view.profiles.iter().map(|profile| of_profile(profile, table, &listed, seen));
     Status {
         file: seen.path.to_string_lossy().into_owned(),
         exists: seen.there,
@@ -179,7 +182,7 @@ fn problems(routing: &Routing, table: &Table, seen: &Seen) -> Vec<String> {
     twice.chain(lost.map(|lost| format!("{}; {}", lost.message, lost.help))).collect()
 }
 
-fn of_profile(profile: &ProfileView, table: &Table, routing: &Routing, seen: &Seen) -> Profile {
+fn of_profile(profile: &ProfileView, table: &Table, listed: &BTreeSet<&ProfileId>, seen: &Seen) -> Profile {
     let (info, usage) = (&profile.info, &profile.usage);
     let reason = eligible(info, &info.provider, &str::eq, seen.now).err();
     let open = |window: &&Window| window.is_open(seen.now);
@@ -195,7 +198,7 @@ fn of_profile(profile: &ProfileView, table: &Table, routing: &Routing, seen: &Se
         kind: profiles::kind(info.kind),
         eligible: reason.is_none(),
         reason: reason.map(|reason| reason.to_string()),
-        not_listed: !listed(&info.id, provider, routing, table, seen),
+        not_listed: !listed.contains(&info.id),
         pinned: pin.map(|pin| if pin.by_user { "user" } else { "auto" }),
         last_used: usage.last_used.map(|at| at.to_string()),
         error_count: usage.error_count,
@@ -214,11 +217,18 @@ fn of_profile(profile: &ProfileView, table: &Table, routing: &Routing, seen: &Se
     }
 }
 
-fn listed(id: &ProfileId, provider: &str, routing: &Routing, table: &Table, seen: &Seen) -> bool {
+/// The stored profiles that the config's orders and lists leave in (C5).
+fn listed<'a>(routing: &Routing, table: &Table, seen: &'a Seen) -> BTreeSet<&'a ProfileId> {
     let family = |a: &str, b: &str| table.same_provider(a, b);
-    let order = routing.order_of(provider, &family);
-    let set = profile_set(provider, order, &routing.profiles, &seen.view.profiles, &family);
-    set.profiles.iter().any(|there| there.info.id == *id)
+    let stored = &seen.view.profiles;
+    let providers: BTreeSet<&str> = stored.iter().map(|profile| profile.info.provider.as_str()).collect();
+    let of = |provider: &'a str| {
+        let order = routing.order_of(provider, &family);
+        let set = profile_set(provider, order, &routing.profiles, stored, &family);
+        let its = set.profiles.into_iter().filter(move |profile| profile.info.provider == provider);
+        its.map(|profile| &profile.info.id)
+    };
+    providers.into_iter().flat_map(of).collect()
 }
 
 fn of_window(window: &Window, provider: &str, table: &Table, now: Timestamp) -> Open {

@@ -6,6 +6,7 @@ mod entries;
 mod usage;
 
 use std::{
+    collections::{BTreeSet, HashMap},
     io::{self, Read},
     path::{Path, PathBuf},
 };
@@ -170,16 +171,22 @@ impl<'a> Import<'a> {
 
     fn take_all(&self, all: Entries, at: &str, report: &mut FileReport) -> Result<(), StoreError> {
         let mut read: Vec<Profile> = Vec::new();
-        let mut twice: Vec<usize> = Vec::new();
+        // By the name behind the colon: two names of one profile have that in common.
+        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut twice = BTreeSet::new();
         all.say_repeated(at, report);
         for (key, value) in all.each {
             let at = format!("{at}{key}");
             let Some(profile) = credential::read(&key, value, &at, report) else { continue };
-            if let Some(first) = read.iter().position(|there| there.id.same(&profile.id, self.family)) {
+            let named = places.entry(profile.id.name().to_owned()).or_default();
+            let same =
+                |place: &usize| read.get(*place).is_some_and(|it| it.id.same(&profile.id, self.family));
+            if let Some(first) = named.iter().copied().find(same) {
                 let why = format!("the same profile as `{}`; remove one of them", read_id(&read, first));
                 report.left(at, why);
-                twice.push(first);
+                twice.insert(first);
             } else {
+                named.push(read.len());
                 read.push(profile);
             }
         }
