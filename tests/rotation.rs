@@ -354,6 +354,18 @@ fn c6_sessions_share_profiles_in_turn() {
 }
 
 #[test]
+fn profiles_alike_come_as_they_were_stored_whatever_their_list_says() {
+    for table in [table(""), table_without(&["order profiles"])] {
+        let routing = Routing {
+            model: list("acme/a", None),
+            profiles: vec![id("acme:y"), id("acme:x")],
+            ..Routing::default()
+        };
+        assert_eq!(Lab::with(table, routing).keys(&TWO).ok().calls(), ["acme/a acme:x"]);
+    }
+}
+
+#[test]
 fn c7_blocked_ones_go_to_the_end_also_of_an_order() {
     let mut lab = alone().routing(|routing| {
         routing.order.insert("acme".into(), vec![id("acme:x"), id("acme:y")]);
