@@ -290,4 +290,33 @@ mod tests {
         store.put_profile(&profile(stored)).unwrap();
         assert_eq!(seen(&store), stored + 1, "and with room, writing does");
     }
+
+    #[test]
+    fn what_is_put_or_removed_is_shown_as_it_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("agent.sqlite");
+        let store = SqliteStore::open(&path).unwrap();
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let seen = |store: &SqliteStore| {
+            let view = store.view(&ViewQuery::default(), now).unwrap();
+            let all = view.profiles.iter().map(|it| (ProfileInfo::clone(&it.info), it.usage.error_count));
+            all.collect::<Vec<_>>()
+        };
+        let same = || assert_eq!(seen(&store), seen(&SqliteStore::open(&path).unwrap()));
+        let other = || Profile { provider: "other".to_owned(), kind: CredentialKind::Oauth, ..profile(1) };
+        for n in 0..3 {
+            assert_eq!(store.put_profile(&profile(n)).unwrap(), Put::Added);
+            same();
+        }
+        assert_eq!(store.put_profile(&other()).unwrap(), Put::Replaced);
+        same();
+        assert!(store.remove_profile(&profile(2).id).unwrap());
+        assert!(!store.remove_profile(&profile(2).id).unwrap());
+        same();
+        let put = store.put_profiles(&[profile(2), profile(3), other(), profile(3)]).unwrap();
+        assert_eq!(put, [Put::Added, Put::Added, Put::Replaced, Put::Replaced]);
+        same();
+        let places: Vec<u64> = seen(&store).iter().map(|(info, _)| info.inserted).collect();
+        assert!(places.is_sorted() && places[2] > 3, "a number is not given twice: {places:?}");
+    }
 }
