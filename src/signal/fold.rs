@@ -15,17 +15,20 @@ pub(crate) fn fold_into(text: &str, out: &mut String) {
     let mut rest = text;
     while !rest.is_empty() {
         let blank_before = out.len() == start || out.ends_with(' ');
-        let plain = plain_prefix(rest.as_bytes(), blank_before);
-        if let Some((head, tail)) = rest.split_at_checked(plain)
-            && plain > 0
-        {
+        if let Some((head, tail)) = rest.split_at_checked(plain_prefix(rest.as_bytes(), blank_before)) {
             out.push_str(head);
             rest = tail;
-            continue;
+        }
+        if let Some((blanks, tail)) = rest.split_at_checked(blank_prefix(rest.as_bytes()))
+            && !blanks.is_empty()
+        {
+            push_char(' ', start, out);
+            rest = tail;
         }
         let mut chars = rest.chars();
-        if let Some(c) = chars.next() {
+        while let Some(c) = chars.clone().next().filter(|c| !c.is_ascii()) {
             push_char(c, start, out);
+            chars.next();
         }
         rest = chars.as_str();
     }
@@ -37,11 +40,22 @@ pub(crate) fn fold_into(text: &str, out: &mut String) {
     }
 }
 
+/// How many bytes from the start are blanks and control characters of ASCII.
+fn blank_prefix(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|b| **b <= b' ' || **b == 0x7f).count()
+}
+
 /// How many bytes from the start need nothing but lower case: printable ASCII, single blanks.
 fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
-    let mut blanks = if blank_before { LAST } else { 0 };
     let mut plain = 0;
-    let (words, _) = bytes.as_chunks::<8>();
+    if !(blank_before && bytes.first() == Some(&b' ')) {
+        let (blocks, _) = bytes.as_chunks::<32>();
+        let (behind, _) = bytes.get(1..).unwrap_or_default().as_chunks::<32>();
+        plain = 32 * blocks.iter().zip(behind).take_while(|(block, behind)| is_plain(block, behind)).count();
+    }
+    let blank = plain.checked_sub(1).map_or(blank_before, |last| bytes.get(last) == Some(&b' '));
+    let mut blanks = if blank { LAST } else { 0 };
+    let (words, _) = bytes.get(plain..).unwrap_or_default().as_chunks::<8>();
     for word in words {
         let (odd, here) = odd_bytes(u64::from_le_bytes(*word), blanks);
         if odd != 0 {
@@ -59,6 +73,13 @@ fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
         plain += 1;
     }
     plain
+}
+
+/// Whether a block is printable ASCII in which no blank follows another; `false` may be wrong. `behind`
+/// is the block that begins one byte later.
+fn is_plain(block: &[u8; 32], behind: &[u8; 32]) -> bool {
+    let odd = |b: &u8, next: &u8| u8::from(!(0x20..0x7f).contains(b)) | u8::from((b | next) == b' ');
+    block.iter().zip(behind).fold(0, |any, (b, next)| any | odd(b, next)) == 0
 }
 
 /// The high bit of the last byte.
@@ -79,6 +100,8 @@ fn odd_bytes(word: u64, before: u64) -> (u64, u64) {
 /// Appends one folded character; `start` is where the text began in `out`.
 fn push_char(c: char, start: usize, out: &mut String) {
     match c {
+        // Scripts without capitals, above all the Chinese.
+        '\u{3001}'..='\u{a63f}' | '\u{ac00}'..='\u{d7ff}' => out.push(c),
         '\u{200b}' | '\u{feff}' => {}
         c if c.is_control() || c.is_whitespace() => {
             if out.len() > start && !out.ends_with(' ') {
@@ -149,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fast_is_slow(text in "([ -~]{0,40}|\\PC| |\n|\0|“|İ){0,8}") {
+        fn fast_is_slow(text in "([ -~]{0,40}|[a-cA-C ]{0,80}|\\PC| |\n|\0|\x7f|“|İ|余){0,8}") {
             prop_assert_eq!(fold(&text), slow(&text));
         }
 
@@ -161,6 +184,13 @@ mod tests {
                 let again = slow(&format!("x{}", text.get(span).unwrap()));
                 prop_assert!(again.contains(wanted.trim()), "{again:?} {wanted:?}");
             }
+        }
+    }
+
+    #[test]
+    fn scripts_without_capitals_stay_as_they_are() {
+        for c in ('\u{3001}'..='\u{a63f}').chain('\u{ac00}'..='\u{d7ff}') {
+            assert!(!c.is_whitespace() && !c.is_control() && c.to_lowercase().eq([c]), "{c:?}");
         }
     }
 }

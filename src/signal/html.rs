@@ -2,6 +2,8 @@
 
 use memchr::memchr;
 
+use super::swar;
+
 /// Elements that begin a page, or a piece of one that a log cut out.
 const STARTS: [&[u8]; 11] = [
     b"!doctype",
@@ -36,23 +38,23 @@ pub(super) fn read(source: &str, start: usize, title: &mut String, text: &mut St
     let mut at = start;
     let mut in_title = false;
     while at < bytes.len() {
-        let tag = bytes.get(at..).and_then(|rest| memchr(b'<', rest)).map_or(bytes.len(), |next| at + next);
+        let tag = find(b'<', bytes, at).unwrap_or(bytes.len());
         push_text(source.get(at..tag).unwrap_or_default(), if in_title { &mut *title } else { &mut *text });
         if tag >= bytes.len() {
             return tag;
         }
-        let end =
-            bytes.get(tag..).and_then(|rest| memchr(b'>', rest)).map_or(bytes.len(), |next| tag + next + 1);
+        let end = find(b'>', bytes, tag + 1).map_or(bytes.len(), |end| end + 1);
         let name = tag + 1;
         at = end;
-        match bytes.get(name).map_or(0, u8::to_ascii_lowercase) {
-            b'/' if is_tag(bytes, name, b"/html") => return end,
-            b'/' if is_tag(bytes, name, b"/title") => in_title = false,
-            b't' if is_tag(bytes, name, b"title") => in_title = true,
-            b'!' if bytes.get(name..).is_some_and(|rest| rest.starts_with(b"!--")) => {
+        let letter = |at| bytes.get(at).map_or(0, u8::to_ascii_lowercase);
+        match (letter(name), letter(name + 1)) {
+            (b'/', b'h') if is_tag(bytes, name, b"/html") => return end,
+            (b'/', b't') if is_tag(bytes, name, b"/title") => in_title = false,
+            (b't', b'i') if is_tag(bytes, name, b"title") => in_title = true,
+            (b'!', b'-') if bytes.get(name..).is_some_and(|rest| rest.starts_with(b"!--")) => {
                 at = skip_past(bytes, tag, b"-->");
             }
-            first => {
+            (first, _) => {
                 let hidden = [&b"script"[..], b"style"];
                 if let Some(hidden) =
                     hidden.iter().find(|hidden| first == b's' && is_tag(bytes, name, hidden))
@@ -68,6 +70,16 @@ pub(super) fn read(source: &str, start: usize, title: &mut String, text: &mut St
     at
 }
 
+/// Where the next `byte` stands. Many are nearer than what a search by wide registers takes to begin.
+#[inline]
+fn find(byte: u8, bytes: &[u8], at: usize) -> Option<usize> {
+    let near = swar::word(bytes, at).map_or(0, |word| swar::equal(word, byte));
+    if near != 0 {
+        return Some(at + swar::first(near));
+    }
+    memchr(byte, bytes.get(at..)?).map(|further| at + further)
+}
+
 /// Behind the next `end`, or the end of all.
 fn skip_past(bytes: &[u8], from: usize, end: &[u8]) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
@@ -77,13 +89,10 @@ fn skip_past(bytes: &[u8], from: usize, end: &[u8]) -> usize {
 /// Behind the closing tag of an element whose content nobody sees.
 fn skip_element(bytes: &[u8], from: usize, name: &[u8]) -> usize {
     let mut at = from;
-    while let Some(next) = bytes.get(at..).and_then(|rest| memchr(b'<', rest)) {
-        at += next + 1;
+    while let Some(next) = find(b'<', bytes, at) {
+        at = next + 1;
         if bytes.get(at) == Some(&b'/') && is_tag(bytes, at + 1, name) {
-            return bytes
-                .get(at..)
-                .and_then(|rest| memchr(b'>', rest))
-                .map_or(bytes.len(), |end| at + end + 1);
+            return find(b'>', bytes, at).map_or(bytes.len(), |end| end + 1);
         }
     }
     bytes.len()
@@ -100,6 +109,9 @@ fn push_text(mut text: &str, out: &mut String) {
         ("&apos;", "'"),
         ("&nbsp;", " "),
     ];
+    if text.is_empty() {
+        return;
+    }
     while let Some(at) = memchr(b'&', text.as_bytes()) {
         let (head, tail) = text.split_at_checked(at).unwrap_or((text, ""));
         out.push_str(head);
@@ -113,6 +125,8 @@ fn push_text(mut text: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn page(source: &str) -> (String, String, usize) {
@@ -147,5 +161,13 @@ mod tests {
             assert!(!starts(text.as_bytes(), at), "{text}");
         }
         assert!(starts(b"<DIV class", 0));
+    }
+
+    proptest! {
+        #[test]
+        fn fast_is_slow(text in "[a<]{0,3}[a-z]{0,20}<?[a-z]{0,9}", at in 0usize..40) {
+            let slow = memchr(b'<', text.as_bytes().get(at..).unwrap_or_default()).map(|next| at + next);
+            prop_assert_eq!(find(b'<', text.as_bytes(), at), slow);
+        }
     }
 }

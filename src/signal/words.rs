@@ -21,8 +21,8 @@ static HEX: Words = words!("lint/hex_words.txt");
 static CONSONANTS: Words = words!("lint/consonant_words.txt");
 /// Words that a name follows.
 static BEFORE_NAMES: Words = words!("lint/name_words.txt");
-/// Units and words of counting without a plural's ending.
-static UNITS: Words = words!("signal/units.txt");
+/// Units and words of counting without a plural's ending: few, and looked up in any case.
+static UNITS: LazyLock<Vec<&str>> = words!("signal/units.txt");
 /// Plurals that stand behind a status as well: `HTTP 429 errors`.
 static OF_STATUSES: Words = words!("signal/counted_by_status.txt");
 /// Words that end like a plural and say something of a status: `status 429 means …`.
