@@ -154,6 +154,20 @@ fn what_is_there_and_should_not_be_keeps_a_rule_away() {
     assert_eq!((near.held, near.failed.len(), near.failed[0].what.as_str()), (1, 1, "not"));
 }
 
+#[test]
+fn of_the_headers_the_one_asked_for_is_shown() {
+    let headers = [("X-Other", "odd one"), ("X-Kind", "even"), ("X-Kind", "odd two")];
+    let shown = explained(
+        "rule it -> a when header \"x-kind\" contains \"odd\"\n",
+        &Signal {
+            headers: headers.map(|(name, value)| (name.into(), value.into())).to_vec(),
+            ..message("no")
+        },
+    );
+    let hit = shown.considered[0].tests[0].hit.as_ref().unwrap();
+    assert_eq!((hit.field.as_str(), hit.text.as_str()), ("header x-kind", "odd two"));
+}
+
 /// What holds for lack of something brings no rule nearer.
 #[test]
 fn what_is_absent_makes_no_rule_near() {
