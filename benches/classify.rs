@@ -4,31 +4,30 @@
 //!
 //! `cargo bench --bench classify`. `item` rates are errors a second; `typical` is one error.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, clippy::panic, reason = "a test may fail so")]
+#![expect(clippy::unwrap_used, reason = "a test may fail so")]
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 
-use std::{hint::black_box, sync::LazyLock};
+use std::hint::black_box;
 
 use divan::{Bencher, counter::ItemsCount};
 use pointsman::{
     classify::Scratch,
-    lang::{
-        load,
-        source::{Span, Spanned},
-        tree::{Cond, Field, Op, Phrases, Quantifier, Ruleset, Test},
-    },
+    lang::load,
     signal::Evidence,
     table::{NoSettings, Table},
 };
 
 #[path = "support/errors.rs"]
 mod errors;
+#[path = "support/many.rs"]
+mod many;
 #[path = "support/others.rs"]
 mod others;
 #[path = "support/plain.rs"]
 mod plain;
 
 use errors::CORPUS;
+use many::{TEN_THOUSAND, rules};
 
 fn main() {
     divan::main();
@@ -40,100 +39,6 @@ fn main() {
 }
 
 const TIMES: [usize; 2] = [1, 20];
-
-/// So many times the shipped rules are ten thousand.
-static TEN_THOUSAND: LazyLock<usize> = LazyLock::new(|| 10_000usize.div_ceil(SHIPPED.rules.len()));
-
-static SHIPPED: LazyLock<Ruleset> = LazyLock::new(|| match load::shipped() {
-    Ok((rules, _)) => rules,
-    Err(error) => panic!("the shipped rules do not load: {:?}", error.diagnostics),
-});
-
-/// The shipped rules, each with `times - 1` variants before it that have phrases of their own.
-fn rules(times: usize) -> Ruleset {
-    let mut set = SHIPPED.clone();
-    set.rules = SHIPPED
-        .rules
-        .iter()
-        .flat_map(|rule| {
-            (1..times)
-                .map(move |number| {
-                    let mut variant = rule.clone();
-                    variant.name = format!("{}_{number}", rule.name).into();
-                    let mut changed = false;
-                    variant.when = vary(&rule.when, number, &mut changed);
-                    if !changed {
-                        variant.when =
-                            Cond::All(vec![variant.when, has(&format!("variant{number} {}", rule.name))]);
-                    }
-                    variant
-                })
-                .chain([rule.clone()])
-        })
-        .collect();
-    set
-}
-
-fn has(phrase: &str) -> Cond {
-    let phrase = Spanned { node: phrase.to_owned(), span: Span::default() };
-    let op = Op::Has(Quantifier::Any, Phrases::Inline(vec![phrase]));
-    Cond::Test(Test { field: Field::Text, op, span: Span::default() })
-}
-
-/// The condition with every phrase and expression changed.
-fn vary(cond: &Cond, number: usize, changed: &mut bool) -> Cond {
-    let all =
-        |parts: &[Cond], changed: &mut bool| parts.iter().map(|part| vary(part, number, changed)).collect();
-    match cond {
-        Cond::Always => Cond::Always,
-        Cond::All(parts) => Cond::All(all(parts, changed)),
-        Cond::Any(parts) => Cond::Any(all(parts, changed)),
-        Cond::Not(inner) => Cond::Not(Box::new(vary(inner, number, &mut false))),
-        Cond::Let(id, _) => vary(&SHIPPED.lets[id.index()].cond, number, changed),
-        Cond::Test(test) => {
-            let mut test = test.clone();
-            let suffixed = |text: &Spanned<String>| Spanned {
-                node: format!("{} v{number}", text.node),
-                span: text.span,
-            };
-            let before = test.op.clone();
-            test.op = match test.op {
-                Op::Has(quantifier, phrases) => {
-                    let entries = match &phrases {
-                        Phrases::Inline(entries) => entries,
-                        Phrases::List(id, _) => &SHIPPED.lists[id.index()].entries,
-                    };
-                    Op::Has(quantifier, Phrases::Inline(entries.iter().map(suffixed).collect()))
-                }
-                Op::Contains(part) => Op::Contains(suffixed(&part)),
-                Op::StartsWith(prefix) => Op::StartsWith(suffixed(&prefix)),
-                Op::Is(value)
-                    if !matches!(
-                        test.field,
-                        Field::Provider | Field::Model | Field::Body | Field::Aborted
-                    ) =>
-                {
-                    Op::Is(suffixed(&value))
-                }
-                Op::In(values)
-                    if !matches!(
-                        test.field,
-                        Field::Provider | Field::Model | Field::Body | Field::Aborted
-                    ) =>
-                {
-                    Op::In(values.iter().map(suffixed).collect())
-                }
-                Op::Matches(mut regex) => {
-                    regex.pattern = format!("v{number} (?:{})", regex.pattern);
-                    Op::Matches(regex)
-                }
-                op => op,
-            };
-            *changed |= test.op != before;
-            Cond::Test(test)
-        }
-    }
-}
 
 fn evidence(table: &Table) -> Vec<Evidence> {
     CORPUS

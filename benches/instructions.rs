@@ -32,6 +32,8 @@ use pointsman::{
 
 #[path = "support/errors.rs"]
 mod errors;
+#[path = "support/many.rs"]
+mod many;
 
 const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions.txt");
 const POINTSMAN: &str = env!("CARGO_BIN_EXE_pointsman");
@@ -43,9 +45,12 @@ const MOST: f64 = 5.0;
 type Scenario = (&'static str, u32, fn(u32));
 
 /// What is counted inside a process, and how often it is done there.
-const SCENARIOS: [Scenario; 7] = [
+const SCENARIOS: [Scenario; 8] = [
     ("verdict: typical error", 1_000, |rounds| classify(&[errors::typical()], rounds)),
     ("verdict: all of the corpus", 5, |rounds| classify(&errors::CORPUS, rounds)),
+    ("verdict: all of the corpus, 10,000 rules", 2, |rounds| {
+        judge(&table_of_many(), &errors::CORPUS, rounds)
+    }),
     ("verdict: 8 KiB of HTML", 100, |rounds| classify(&[errors::page(8 << 10)], rounds)),
     ("verdict: 8 KiB of JSON", 100, |rounds| classify(&[errors::payload(8 << 10)], rounds)),
     ("load the shipped rules to judge", 2, load),
@@ -160,8 +165,15 @@ fn table() -> Table {
     Table::compile(rules, &NoSettings).unwrap()
 }
 
+fn table_of_many() -> Table {
+    Table::compile(many::rules(*many::TEN_THOUSAND), &NoSettings).unwrap()
+}
+
 fn classify(signals: &[Signal], rounds: u32) {
-    let table = table();
+    judge(&table(), signals, rounds);
+}
+
+fn judge(table: &Table, signals: &[Signal], rounds: u32) {
     let mut scratch = Scratch::default();
     for _ in 0..rounds {
         for signal in signals {

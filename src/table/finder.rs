@@ -8,7 +8,10 @@ use std::ops::Range;
 
 /// So many bytes must stand behind the end of a text, the first of them a NUL, which no pattern holds: so
 /// none is found beyond.
-pub(super) const PADDING: usize = LABEL;
+pub(super) const PADDING: usize = 2 * LANES;
+
+/// So many places are looked at together.
+const LANES: usize = 8;
 
 /// Patterns are first told apart by so many bytes.
 const KEY: usize = 4;
@@ -48,6 +51,8 @@ pub(super) struct Finder {
     /// Open addressing: the first bytes of patterns, and their node.
     roots: Vec<(u32, u32)>,
     root_bits: u32,
+    /// Whether a root has one byte, two and so on, a bit each.
+    lengths: u8,
     nodes: Vec<Node>,
     /// The first byte of each node's label; those below one node differ in it.
     firsts: Vec<u8>,
@@ -78,6 +83,7 @@ impl Finder {
             filter: Box::new([0; 1 << FILTER_BITS]),
             roots: vec![(0, NONE); size],
             root_bits: size.trailing_zeros(),
+            lengths: 0,
             nodes: Vec::new(),
             firsts: Vec::new(),
         };
@@ -91,6 +97,7 @@ impl Finder {
             let Some((pattern, _)) = group.first() else { continue };
             let length = pattern.len().min(KEY);
             finder.add_root(key_of(pattern), narrow(groups.len()));
+            finder.lengths |= 1 << (length - 1);
             groups.push((from..from + group.len(), length));
             from += group.len();
         }
@@ -174,21 +181,43 @@ impl Finder {
     #[inline]
     pub(super) fn find(&self, padded: &[u8], mut found: impl FnMut(u32, usize, usize)) {
         let length = padded.len().saturating_sub(PADDING);
-        let mut allowed = EVERYWHERE;
+        // Patterns may stand here that the filter does not know.
+        let mut places = 1;
+        let mut before = 0;
         // Places are gathered before any is looked at: nothing need be guessed meanwhile.
-        for start in (0..length).step_by(64) {
-            let block = padded.get(start..(start + 64).min(length) + KEY - 1).unwrap_or_default();
-            let mut places = u64::from(start == 0);
-            for (at, four) in block.array_windows::<KEY>().enumerate() {
-                places |= u64::from(self.begins(u32::from_le_bytes(*four)) & allowed != 0) << at;
-                let [first, ..] = *four;
-                allowed = BEHIND.get(usize::from(first)).copied().unwrap_or_default();
+        for start in (0..length).step_by(BLOCK) {
+            for at in (start..length.min(start + BLOCK)).step_by(LANES) {
+                let Some(bytes) = padded.get(at..).and_then(|rest| rest.first_chunk()) else { return };
+                places |= self.places(bytes, &mut before) << (at - start);
+            }
+            if length - start < BLOCK {
+                places &= (1 << (length - start)) - 1;
             }
             while places != 0 {
                 self.find_at(padded, start + places.trailing_zeros() as usize, &mut found);
                 places &= places - 1;
             }
         }
+    }
+
+    /// At which of the first [`LANES`] bytes a pattern may begin, a bit each. `before` has the byte before
+    /// them, and is given the last of them.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "lower bytes are what is wanted")]
+    fn places(&self, bytes: &[u8; 2 * LANES], before: &mut u64) -> u64 {
+        let bytes = u128::from_le_bytes(*bytes);
+        let mut begins = 0;
+        for lane in 0..LANES {
+            begins |= u64::from(self.begins((bytes >> (8 * lane)) as u32)) << (8 * lane);
+        }
+        let own = bytes as u64;
+        let words = word_lanes(own << 8 | *before);
+        *before = own >> 56;
+        // Behind a letter or digit only what may begin anywhere.
+        let begins = begins & (EVERYWHERE - (words / HIGH_BIT) * IN_WORDS);
+        // One bit a lane, and those next to each other.
+        let lanes = (begins | begins >> 1 | begins >> 2 | begins >> 3) & ONES;
+        lanes.wrapping_mul(0x0102_0408_1020_4080) >> 56
     }
 
     /// What the filter says of four bytes.
@@ -202,7 +231,11 @@ impl Finder {
     fn find_at(&self, padded: &[u8], start: usize, found: &mut impl FnMut(u32, usize, usize)) {
         let Some(four) = padded.get(start..).and_then(|rest| rest.first_chunk::<KEY>()) else { return };
         let four = u32::from_le_bytes(*four);
-        let mut look = |length: usize| {
+        let short = start == 0 || self.begins(four) >= Begins::AT_WORDS.short();
+        let mut lengths = if short { self.lengths } else { 1 << (KEY - 1) };
+        while lengths != 0 {
+            let length = lengths.trailing_zeros() as usize + 1;
+            lengths &= lengths - 1;
             let key = four & (u32::MAX >> (8 * (KEY - length)));
             // A NUL at its end makes it the key of something shorter.
             if key >> (8 * (length - 1)) != 0
@@ -210,11 +243,6 @@ impl Finder {
             {
                 self.walk(node, padded, start, start + length, found);
             }
-        };
-        look(KEY);
-        // At the start patterns stand that the filter does not know.
-        if start == 0 || self.begins(four) >= Begins::AT_WORDS.short() {
-            (1..KEY).for_each(look);
         }
     }
 
@@ -261,22 +289,28 @@ impl Finder {
     }
 }
 
-/// What may begin behind what is no ASCII letter or digit, and at the start.
-const EVERYWHERE: u8 = u8::MAX;
+/// Places looked at before any pattern is sought: as many as a number has bits.
+const BLOCK: usize = 64;
 
-/// By the byte before: what may begin.
-const BEHIND: [u8; 256] = {
-    let mut behind = [EVERYWHERE; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        #[expect(clippy::cast_possible_truncation, clippy::indexing_slicing, reason = "byte is below 256")]
-        if (byte as u8).is_ascii_alphanumeric() {
-            behind[byte] = Begins::ANYWHERE.0 | Begins::ANYWHERE.0 << 2;
-        }
-        byte += 1;
-    }
-    behind
-};
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH_BIT: u64 = 0x80;
+
+/// All that the filter may say, in every lane.
+const EVERYWHERE: u64 = ONES * (Begins(3).0 | Begins(3).0 << 2) as u64;
+/// What of it does not count inside words.
+const IN_WORDS: u64 = (Begins::AT_WORDS.0 | Begins::AT_WORDS.0 << 2) as u64;
+
+/// The high bit of each byte that is an ASCII letter or digit.
+#[inline]
+fn word_lanes(bytes: u64) -> u64 {
+    // The high bit of each byte from `first` to `last`, of bytes below 0x80.
+    let within = |bytes: u64, first: u8, last: u8| {
+        (bytes + ONES * u64::from(0x80 - first)) & !(bytes + ONES * u64::from(0x7f - last))
+    };
+    let low = bytes & (0x7f * ONES);
+    let words = within(low, b'0', b'9') | within(low | 0x20 * ONES, b'a', b'z');
+    words & !bytes & (HIGH_BIT * ONES)
+}
 
 /// The place of four bytes in the filter.
 #[inline]
@@ -332,6 +366,21 @@ mod tests {
         found
     }
 
+    #[test]
+    fn letters_and_digits_are_told_in_every_lane() {
+        for byte in 0..=u8::MAX {
+            for lane in 0..LANES {
+                for around in [0, b'a', u8::MAX] {
+                    let mut bytes = [around; LANES];
+                    bytes[lane] = byte;
+                    let told = word_lanes(u64::from_le_bytes(bytes)).to_le_bytes();
+                    let plain = bytes.map(|byte| if byte.is_ascii_alphanumeric() { 0x80 } else { 0 });
+                    assert_eq!(told, plain, "{bytes:?}");
+                }
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_there_is_found_and_nothing_else(
@@ -345,7 +394,7 @@ mod tests {
             let patterns: Vec<(&[u8], Begins)> =
                 patterns.iter().map(|(pattern, begins)| (pattern.as_slice(), *begins)).collect();
             // What follows a text is another one.
-            let padded = [text.as_bytes(), b"\0ab ab ."].concat();
+            let padded = [text.as_bytes(), b"\0ab ab . ab ab .ab"].concat();
             let mut found = Vec::new();
             Finder::new(&patterns).find(&padded[..text.len() + PADDING], |number, start, end| {
                 found.push((number, start, end));
