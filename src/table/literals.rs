@@ -64,9 +64,14 @@ impl std::fmt::Debug for Literals {
 
 /// Writes texts as the scan reads them: blank, `_` and `-` are one letter.
 pub(crate) fn letters(texts: &str, out: &mut Vec<u8>) {
+    /// So many at once: wide registers serve, and no byte is left over.
+    const AT_ONCE: usize = 32;
     out.clear();
-    out.extend(texts.bytes().map(|byte| if byte == b'_' || byte == b'-' { b' ' } else { byte }));
-    out.extend([0; PADDING]);
+    out.extend_from_slice(texts.as_bytes());
+    out.resize(texts.len().next_multiple_of(AT_ONCE) + AT_ONCE.max(PADDING), 0);
+    for byte in out.as_chunks_mut::<AT_ONCE>().0.as_flattened_mut() {
+        *byte = if matches!(*byte, b'_' | b'-') { b' ' } else { *byte };
+    }
 }
 
 impl Literals {
@@ -174,10 +179,10 @@ impl Patterns {
         let mut uses = Vec::with_capacity(asked.len());
         let mut forms: Vec<(&[u8], Begins)> = Vec::with_capacity(asked.len());
         for alike in asked.chunk_by(|(one, _), (other, _)| one == other) {
-            let Some((form, _)) = alike.first() else { continue };
-            let begins = alike.iter().map(|(_, one)| begins(form, one.check));
+            let begins = alike.iter().map(|(form, one)| begins(form, one.check)).reduce(Begins::or);
+            let (Some((form, _)), Some(begins)) = (alike.first(), begins) else { continue };
             offsets.push(narrow(uses.len()));
-            forms.push((form.as_bytes(), begins.fold(Begins::AT_START, Begins::or)));
+            forms.push((form.as_bytes(), begins));
             uses.extend(alike.iter().map(|(_, one)| *one));
         }
         offsets.push(narrow(uses.len()));
@@ -188,7 +193,8 @@ impl Patterns {
 /// Where a pattern may begin so that its check can hold.
 fn begins(form: &str, check: Check) -> Begins {
     match check {
-        Check::Prefix | Check::Whole => Begins::AT_START,
+        // What a text begins with stands behind no letter.
+        Check::Prefix | Check::Whole => Begins::AT_WORDS,
         Check::Word if form.starts_with(|c: char| c.is_ascii_alphanumeric()) => Begins::AT_WORDS,
         Check::None | Check::Word | Check::Raw => Begins::ANYWHERE,
     }
