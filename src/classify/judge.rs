@@ -109,8 +109,8 @@ impl<'a> Judge<'a> {
         let truth = match matcher.atoms.get(atom.index()) {
             // The scan is over: what it did not find is not there.
             Some(Atom::Scanned) | None => return false,
-            Some(Atom::Expr { gate, mask, expr }) => {
-                gate.is_none_or(|gate| self.holds(gate)) && {
+            Some(Atom::Expr { gates, mask, expr }) => {
+                gates.iter().all(|gate| self.holds(*gate)) && {
                     let mut texts = texts(self.evidence, *mask);
                     let expr = matcher.exprs.get(*expr);
                     expr.is_some_and(|expr| texts.any(|(folded, original)| expr.is_in(folded, original)))

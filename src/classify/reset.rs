@@ -28,12 +28,12 @@ pub(super) fn hint(judge: &mut Judge<'_>, bounds: ResetBounds, now: Timestamp) -
         if !judge.run(program.when) {
             continue;
         }
-        let found = match (&reset.from, program.expr) {
-            (ResetPlace::Text(_), Some((expr, gate))) => {
-                if gate.is_some_and(|gate| !judge.holds(gate)) {
+        let found = match (&reset.from, &program.expr) {
+            (ResetPlace::Text(_), Some((expr, gates))) => {
+                if !gates.iter().all(|gate| judge.holds(*gate)) {
                     continue;
                 }
-                table.matcher().exprs.get(expr).and_then(|expr| in_texts(reset, expr, judge.evidence, now))
+                table.matcher().exprs.get(*expr).and_then(|expr| in_texts(reset, expr, judge.evidence, now))
             }
             _ => in_fields(reset, judge.evidence, now),
         };

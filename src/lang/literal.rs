@@ -10,6 +10,8 @@ use super::pattern::MIN_LITERAL;
 /// How many alternatives a set of literals may have, and how long one may grow.
 const MAX_SET: usize = 48;
 const MAX_LENGTH: usize = 64;
+/// How many sets are kept.
+const MOST_SETS: usize = 3;
 
 /// In order, each once.
 type Set = Vec<String>;
@@ -52,27 +54,39 @@ pub fn normal(text: &str) -> String {
     out
 }
 
-/// The best set of required literals, each of at least [`MIN_LITERAL`] bytes.
-pub(super) fn required(hir: &Hir) -> Option<Vec<String>> {
-    analyse(hir).best()
+/// Sets of required literals, each of at least [`MIN_LITERAL`] bytes: of every set one is part of every
+/// match. The one that is likely to be rarest comes first.
+pub(super) fn required(hir: &Hir) -> Vec<Vec<String>> {
+    let mut sets = analyse(hir).sets();
+    // Stable: of equals the first.
+    sets.sort_by_key(|set| std::cmp::Reverse(worth(set)));
+    let mut at = 0;
+    while let Some(set) = sets.get(at) {
+        if at < MOST_SETS && sets.iter().take(at).all(|known| known != set) {
+            at += 1;
+        } else {
+            sets.remove(at);
+        }
+    }
+    sets
 }
 
 struct Found {
     /// All strings that it can match, when they are few.
     exact: Option<Set>,
-    /// One of these is part of every match; tidied.
-    required: Option<Set>,
+    /// Of each of these sets one is part of every match; tidied.
+    required: Vec<Set>,
 }
 
 impl Found {
-    /// The best set of literals, one of which is part of every match.
-    fn best(self) -> Option<Set> {
-        better(self.exact.and_then(tidy), self.required)
+    /// Sets of literals, of each of which one is part of every match.
+    fn sets(self) -> Vec<Set> {
+        self.exact.and_then(tidy).into_iter().chain(self.required).collect()
     }
 }
 
 fn nothing() -> Found {
-    Found { exact: None, required: None }
+    Found { exact: None, required: Vec::new() }
 }
 
 fn analyse(hir: &Hir) -> Found {
@@ -92,11 +106,11 @@ fn analyse(hir: &Hir) -> Found {
                         all.push(String::new());
                         set(all)
                     }),
-                    required: None,
+                    required: Vec::new(),
                 },
                 (0, _) => nothing(),
                 (1, Some(1)) => sub,
-                _ => Found { exact: None, required: sub.best() },
+                _ => Found { exact: None, required: sub.sets() },
             }
         }
         HirKind::Concat(parts) => concat(parts),
@@ -105,7 +119,7 @@ fn analyse(hir: &Hir) -> Found {
 }
 
 fn exactly(all: Vec<String>) -> Found {
-    Found { exact: Some(set(all)), required: None }
+    Found { exact: Some(set(all)), required: Vec::new() }
 }
 
 /// A literal whose characters folding might change in a way not known here is cut there.
@@ -115,7 +129,7 @@ fn literal(text: &str) -> Found {
         return exactly(vec![normal(whole)]);
     }
     let longest = pieces.into_iter().max_by_key(|p| p.len()).unwrap_or("");
-    Found { exact: None, required: tidy(vec![normal(longest)]) }
+    Found { exact: None, required: tidy(vec![normal(longest)]).into_iter().collect() }
 }
 
 /// A letter beyond ASCII that folding surely keeps.
@@ -138,15 +152,15 @@ fn alternation(parts: &[Hir]) -> Found {
     for part in parts {
         let found = analyse(part);
         exact = union(exact, found.exact.clone());
-        required = union(required, found.best());
+        required = union(required, found.sets().into_iter().rev().max_by_key(worth));
     }
-    Found { exact, required: required.and_then(tidy) }
+    Found { exact, required: required.and_then(tidy).into_iter().collect() }
 }
 
 fn concat(parts: &[Hir]) -> Found {
     let mut whole = true;
     let mut run = vec![String::new()];
-    let mut best: Option<Set> = None;
+    let mut required = Vec::new();
     for part in parts {
         let found = analyse(part);
         match found.exact {
@@ -157,16 +171,17 @@ fn concat(parts: &[Hir]) -> Found {
             }
             exact => {
                 whole = false;
-                best = better(better(tidy(run), best), found.required);
+                required.extend(tidy(run));
+                required.extend(found.required);
                 run = exact.filter(|e| e.len() <= MAX_SET).unwrap_or_else(|| vec![String::new()]);
             }
         }
     }
     if whole {
-        Found { exact: Some(run), required: best }
-    } else {
-        Found { exact: None, required: better(tidy(run), best) }
+        return Found { exact: Some(run), required };
     }
+    required.extend(tidy(run));
+    Found { exact: None, required }
 }
 
 /// Each of `heads` before each of `tails`.
@@ -191,14 +206,9 @@ fn union(a: Option<Set>, b: Option<Set>) -> Option<Set> {
     (both.len() <= MAX_SET).then_some(both)
 }
 
-/// Of two tidied sets that whose shortest literal is longer.
-fn better(a: Option<Set>, b: Option<Set>) -> Option<Set> {
-    let worth = |set: &Set| set.iter().map(String::len).min().unwrap_or(0).min(12);
-    match (a, b) {
-        (Some(a), Some(b)) if worth(&b) > worth(&a) => Some(b),
-        (Some(a), _) => Some(a),
-        (None, b) => b,
-    }
+/// How rare one of a tidied set is likely to be: as its shortest literal is long.
+fn worth(set: &Set) -> usize {
+    set.iter().map(String::len).min().unwrap_or(0).min(12)
 }
 
 /// Folding makes one blank of a run of white space but not of `_` and `-`, and may trim a text: so

@@ -28,9 +28,9 @@ pub struct Pattern {
     /// The expression to build. Without `/c` it stands for folded text: every letter in it is lower
     /// case. `\b`, `\w` and `\d` are ASCII.
     pub hir: Hir,
-    /// Every match contains one of these, as the scanned buffer shows them: folded, and `_` and
-    /// `-` as blanks. Each has at least [`MIN_LITERAL`] bytes. `None`: there is no such set.
-    pub literals: Option<Vec<String>>,
+    /// Every match contains one literal of each set, as the scanned buffer shows them: folded, and `_`
+    /// and `-` as blanks. Each has at least [`MIN_LITERAL`] bytes. The rarest set comes first.
+    pub literals: Vec<Vec<String>>,
     /// The phrase, when the expression is nothing but one (perhaps between `\b`).
     pub plain: Option<String>,
 }
@@ -348,7 +348,7 @@ mod tests {
     use super::*;
 
     fn literals(pattern: &str) -> Option<Vec<String>> {
-        parse(pattern, false).unwrap().literals
+        parse(pattern, false).unwrap().literals.first().cloned()
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "what `literals` is compared with")]
@@ -380,8 +380,8 @@ mod tests {
     #[test]
     fn case_folds_unless_asked() {
         assert_eq!(literals("ServiceQuota"), some(&["servicequota"]));
-        assert_eq!(parse("Service  Quota", true).unwrap().literals, some(&["service"]));
-        assert_eq!(parse("code - quota", true).unwrap().literals, some(&["quota"]));
+        assert_eq!(parse("Service  Quota", true).unwrap().literals, [["service"]]);
+        assert_eq!(parse("code - quota", true).unwrap().literals, [["quota"]]);
         let re = regex_automata::meta::Builder::new()
             .build_from_hir(&parse(r"API[- ]Key\W", false).unwrap().hir)
             .unwrap();

@@ -20,10 +20,10 @@ impl AtomId {
 pub(crate) enum Atom {
     /// From the scan: true when hit, else false.
     Scanned,
-    /// By running an expression over texts of these kinds, if its gate was hit.
+    /// By running an expression over texts of these kinds, if all its gates were hit.
     Expr {
-        /// The atom of its required literals; absent: it always runs.
-        gate: Option<AtomId>,
+        /// The atoms of its sets of required literals; without any it always runs.
+        gates: Vec<AtomId>,
         /// Kinds of segments.
         mask: u8,
         /// The expression.

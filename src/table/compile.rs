@@ -1,6 +1,9 @@
 //! Rules → atoms, programs and the index of rules.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 use super::{
     TableError,
@@ -31,8 +34,8 @@ pub(crate) struct Matcher {
 #[derive(Debug)]
 pub(crate) struct ResetProgram {
     pub(crate) when: Entry,
-    /// The expression of a place in the texts, and the atom that opens it.
-    pub(crate) expr: Option<(ExprId, Option<AtomId>)>,
+    /// The expression of a place in the texts, and the atoms that open it.
+    pub(crate) expr: Option<(ExprId, Vec<AtomId>)>,
 }
 
 /// Compiles a checked rule set. `family` gives the family of a provider (folded).
@@ -47,9 +50,7 @@ pub(super) fn compile(rules: &Ruleset, families: &Names<String>) -> Result<Match
         literals: LiteralsBuilder::default(),
         exprs: Exprs::default(),
         lets: vec![None; rules.lets.len()],
-        let_clauses: vec![None; rules.lets.len()],
         blocks: Vec::with_capacity(rules.blocks.len()),
-        block_clauses: Vec::with_capacity(rules.blocks.len()),
         failed: None,
     };
     for block in &rules.blocks {
@@ -57,24 +58,27 @@ pub(super) fn compile(rules: &Ruleset, families: &Names<String>) -> Result<Match
         let entry = builder.guarded(parent, &block.guard);
         let atom = builder.atom(Atom::Derived(entry));
         builder.blocks.push(atom);
-        let own = builder.clause(&block.guard);
-        let outer = block.parent.and_then(|parent| builder.block_clauses.get(parent.index()).cloned());
-        builder.block_clauses.push(own.or_narrower(outer.unwrap_or(Clause::Always)));
     }
     let mut programs = Vec::with_capacity(rules.rules.len());
-    let mut clauses = Vec::with_capacity(rules.rules.len());
     for rule in &rules.rules {
         let guard = rule.block.and_then(|block| builder.block(block));
         programs.push(builder.guarded(guard, &rule.when));
-        let own = builder.clause(&rule.when);
-        let outer = rule.block.and_then(|block| builder.block_clauses.get(block.index()).cloned());
-        clauses.push(own.or_narrower(outer.unwrap_or(Clause::Always)));
     }
-    let resets = rules.resets.iter().map(|reset| builder.reset(&reset.from, &reset.when)).collect();
+    let mut resets: Vec<_> =
+        rules.resets.iter().map(|reset| builder.reset(&reset.from, &reset.when)).collect();
     if let Some(error) = builder.failed {
         return Err(error);
     }
-    let index = IndexBuilder { atoms: &builder.atoms, families }.build(&clauses);
+    let frequencies = builder.literals.frequencies(builder.atoms.len());
+    builder.keep_rare_gates(&mut resets, &frequencies);
+    let clauses = Clauses {
+        rules,
+        atoms: &builder.atoms,
+        tests: &builder.tests,
+        frequencies: &frequencies,
+        lets: vec![None; rules.lets.len()],
+    };
+    let index = IndexBuilder { atoms: &builder.atoms, families }.build(&clauses.of_rules());
     Ok(Matcher {
         literals: builder.literals.build(),
         exprs: builder.exprs,
@@ -86,20 +90,23 @@ pub(super) fn compile(rules: &Ruleset, families: &Names<String>) -> Result<Match
     })
 }
 
+/// Atoms of tests, which are told apart by where they stand, and what each costs to wait for if the scan
+/// does not set it.
+type Tests = HashMap<*const Test, Rc<[(AtomId, u32)]>>;
+
 struct Builder<'a> {
     rules: &'a Ruleset,
     atoms: Vec<Atom>,
     asks: HashMap<Ask, AtomId>,
-    tests: HashMap<*const Test, Rc<[(AtomId, u32)]>>,
-    /// Atoms of the required literals of an expression in some kinds of text.
-    gates: HashMap<(ExprId, u8), AtomId>,
+    /// The atoms that must all be true for a test to hold, by where it stands.
+    tests: Tests,
+    /// Atoms of sets of required literals in some kinds of text.
+    gates: HashMap<(Vec<String>, u8), AtomId>,
     code: Code,
     literals: LiteralsBuilder,
     exprs: Exprs,
     lets: Vec<Option<AtomId>>,
-    let_clauses: Vec<Option<Clause>>,
     blocks: Vec<AtomId>,
-    block_clauses: Vec<Clause>,
     failed: Option<TableError>,
 }
 
@@ -200,8 +207,8 @@ impl<'a> Builder<'a> {
             Want::Number(_) | Want::Present | Want::Absent => self.atom(Atom::Direct(ask.clone())),
             _ if mask == 0 => self.atom(Atom::Direct(ask.clone())),
             Want::Matches(expr) => {
-                let gate = self.gate(*expr, mask);
-                self.atom(Atom::Expr { gate, mask, expr: *expr })
+                let gates = self.gates(*expr, mask);
+                self.atom(Atom::Expr { gates, mask, expr: *expr })
             }
             Want::Is(values) => self.scanned(values, mask, Check::Whole),
             Want::Has(phrases) => self.scanned(phrases, mask, Check::Word),
@@ -220,21 +227,44 @@ impl<'a> Builder<'a> {
         atom
     }
 
-    /// The atom that any required literal of an expression makes true; `None` when it has none.
-    fn gate(&mut self, expr: ExprId, mask: u8) -> Option<AtomId> {
-        if let Some(gate) = self.gates.get(&(expr, mask)) {
-            return Some(*gate);
+    /// Atoms of the sets of an expression's required literals: any literal of a set makes its atom true.
+    fn gates(&mut self, expr: ExprId, mask: u8) -> Vec<AtomId> {
+        let sets = self.exprs.get(expr).map(|expr| expr.literals().to_vec()).unwrap_or_default();
+        sets.into_iter().map(|set| self.gate(set, mask)).collect()
+    }
+
+    fn gate(&mut self, set: Vec<String>, mask: u8) -> AtomId {
+        let key = (set, mask);
+        if let Some(gate) = self.gates.get(&key) {
+            return *gate;
         }
-        let literals = self.exprs.get(expr)?.literals()?.to_vec();
-        let gate = self.scanned(&literals, mask, Check::None);
-        self.gates.insert((expr, mask), gate);
-        Some(gate)
+        let gate = self.scanned(&key.0, mask, Check::None);
+        self.gates.insert(key, gate);
+        gate
+    }
+
+    /// Of the gates of an expression, lets only those be that are rarest: a common one keeps few errors
+    /// from it, and is itself found in many.
+    fn keep_rare_gates(&mut self, resets: &mut [ResetProgram], frequencies: &[u32]) {
+        let frequency = |gate: &AtomId| frequencies.get(gate.index()).copied().unwrap_or_default();
+        let of_tests = self.atoms.iter_mut().filter_map(|atom| match atom {
+            Atom::Expr { gates, .. } => Some(gates),
+            _ => None,
+        });
+        let of_resets = resets.iter_mut().filter_map(|reset| reset.expr.as_mut().map(|(_, gates)| gates));
+        let mut kept = HashSet::new();
+        for gates in of_tests.chain(of_resets) {
+            let least = gates.iter().map(frequency).min().unwrap_or_default();
+            gates.retain(|gate| frequency(gate) <= least);
+            kept.extend(gates.iter().copied());
+        }
+        self.literals.retain_gates(&kept);
     }
 
     fn reset(&mut self, from: &ResetPlace, when: &'a Cond) -> ResetProgram {
         let expr = match from {
             ResetPlace::Text(regex) => match self.exprs.add(regex) {
-                Ok(expr) => Some((expr, self.gate(expr, mask(&Field::Text)))),
+                Ok(expr) => Some((expr, self.gates(expr, mask(&Field::Text)))),
                 Err(error) => {
                     self.failed.get_or_insert(error);
                     None
@@ -244,39 +274,73 @@ impl<'a> Builder<'a> {
         };
         ResetProgram { when: self.emit(when, Entry::YES, Entry::NO), expr }
     }
+}
+
+/// Finds what every rule waits for.
+struct Clauses<'a> {
+    rules: &'a Ruleset,
+    atoms: &'a [Atom],
+    tests: &'a Tests,
+    /// By atom that the scan sets: how many errors of a million are likely to hold it.
+    frequencies: &'a [u32],
+    lets: Vec<Option<Clause>>,
+}
+
+impl<'a> Clauses<'a> {
+    fn of_rules(mut self) -> Vec<Clause> {
+        let mut blocks: Vec<Clause> = Vec::with_capacity(self.rules.blocks.len());
+        let rules = self.rules;
+        let outer = |blocks: &[Clause], block: Option<BlockId>| {
+            block.and_then(|block| blocks.get(block.index()).cloned()).unwrap_or(Clause::Always)
+        };
+        for block in &rules.blocks {
+            let clause = self.of(&block.guard).or_narrower(outer(&blocks, block.parent));
+            blocks.push(clause);
+        }
+        rules.rules.iter().map(|rule| self.of(&rule.when).or_narrower(outer(&blocks, rule.block))).collect()
+    }
 
     /// Atoms one of which must be true for `cond` to hold.
-    fn clause(&mut self, cond: &'a Cond) -> Clause {
+    fn of(&mut self, cond: &'a Cond) -> Clause {
         match cond {
             Cond::Always | Cond::Not(_) => Clause::Always,
             Cond::All(parts) => {
-                parts.iter().fold(Clause::Always, |best, part| best.or_narrower(self.clause(part)))
+                parts.iter().fold(Clause::Always, |best, part| best.or_narrower(self.of(part)))
             }
-            Cond::Any(parts) => {
-                parts.iter().fold(Clause::never(), |all, part| all.and_also(self.clause(part)))
-            }
-            Cond::Let(id, _) => self.let_clause(*id),
-            Cond::Test(test) => self.atoms_of(test).iter().fold(Clause::Always, |best, (atom, cost)| {
-                best.or_narrower(match self.atoms.get(atom.index()) {
-                    Some(Atom::Expr { gate: Some(gate), .. }) => Clause::one(*gate, *cost),
-                    Some(Atom::Expr { gate: None, .. }) | None => Clause::Always,
-                    Some(_) => Clause::one(*atom, *cost),
+            Cond::Any(parts) => parts.iter().fold(Clause::never(), |all, part| all.and_also(self.of(part))),
+            Cond::Let(id, _) => self.named(*id),
+            Cond::Test(test) => {
+                let atoms =
+                    self.tests.get(&std::ptr::from_ref(test)).map(|atoms| &**atoms).unwrap_or_default();
+                atoms.iter().fold(Clause::Always, |best, (atom, cost)| {
+                    best.or_narrower(match self.atoms.get(atom.index()) {
+                        Some(Atom::Expr { gates, .. }) => gates
+                            .iter()
+                            .fold(Clause::Always, |best, gate| best.or_narrower(self.scanned(*gate))),
+                        Some(Atom::Scanned) => self.scanned(*atom),
+                        Some(_) => Clause::one(*atom, *cost),
+                        None => Clause::Always,
+                    })
                 })
-            }),
+            }
         }
     }
 
-    fn let_clause(&mut self, id: LetId) -> Clause {
-        if let Some(clause) = self.let_clauses.get(id.index()).cloned().flatten() {
+    fn scanned(&self, atom: AtomId) -> Clause {
+        Clause::one(atom, self.frequencies.get(atom.index()).copied().unwrap_or_default())
+    }
+
+    fn named(&mut self, id: LetId) -> Clause {
+        if let Some(clause) = self.lets.get(id.index()).cloned().flatten() {
             return clause;
         }
         let rules = self.rules;
         let Some(named) = rules.lets.get(id.index()) else { return Clause::Always };
-        if let Some(slot) = self.let_clauses.get_mut(id.index()) {
+        if let Some(slot) = self.lets.get_mut(id.index()) {
             *slot = Some(Clause::Always);
         }
-        let clause = self.clause(&named.cond);
-        if let Some(slot) = self.let_clauses.get_mut(id.index()) {
+        let clause = self.of(&named.cond);
+        if let Some(slot) = self.lets.get_mut(id.index()) {
             *slot = Some(clause.clone());
         }
         clause

@@ -23,9 +23,9 @@ pub(crate) struct Expr {
 }
 
 impl Expr {
-    /// Every match contains one of these, in the normal form of the scan.
-    pub(crate) fn literals(&self) -> Option<&[String]> {
-        self.pattern.literals.as_deref()
+    /// Every match contains one literal of each set, in the normal form of the scan.
+    pub(crate) fn literals(&self) -> &[Vec<String>] {
+        &self.pattern.literals
     }
 
     /// Whether it is found in a text, given folded and as it came. Its place costs extra: `get`.

@@ -304,7 +304,7 @@ fn word_lanes(bytes: u64) -> u64 {
         (bytes + ONES * u64::from(0x80 - first)) & !(bytes + ONES * u64::from(0x7f - last))
     };
     let low = bytes & (0x7f * ONES);
-    let words = within(low, b'0', b'9') | within(low | 0x20 * ONES, b'a', b'z');
+    let words = within(low, b'0', b'9') | within(low | (0x20 * ONES), b'a', b'z');
     words & !bytes & (HIGH_BIT * ONES)
 }
 

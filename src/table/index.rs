@@ -13,7 +13,7 @@ use crate::lang::tree::Field;
 pub(super) enum Clause {
     /// No such set: the condition may hold without any.
     Always,
-    /// One of these; the cost says how often that is likely to be so.
+    /// One of these; the cost says in how many of a million errors that is likely to be so.
     OneOf { atoms: Vec<AtomId>, cost: u32 },
 }
 
@@ -26,18 +26,16 @@ impl Clause {
         Self::OneOf { atoms: vec![atom], cost }
     }
 
-    /// How often a question is answered with yes, roughly: phrases are rare, a status is not.
+    /// How often a question that the scan does not answer is answered with yes, roughly.
     pub(super) fn cost(ask: &Ask) -> u32 {
         let values = |texts: &[String]| u32::try_from(texts.len()).unwrap_or(u32::MAX);
         match (&ask.field, &ask.want) {
-            (_, Want::Absent) => 400,
-            (Field::Header(_), Want::Present) => 20,
-            (_, Want::Present) => 300,
-            (Field::Provider | Field::Model, Want::Is(globs)) => values(globs).saturating_mul(30),
-            (Field::Status | Field::AnyStatus, _) => 60,
-            (Field::Body, _) => 20,
-            (_, Want::Is(texts) | Want::Has(texts)) => values(texts),
-            _ => 2,
+            (_, Want::Absent) => 900_000,
+            (Field::Header(_) | Field::Body, _) => 100_000,
+            (_, Want::Present) => 800_000,
+            (Field::Provider | Field::Model, Want::Is(globs)) => values(globs).saturating_mul(60_000),
+            (Field::Status | Field::AnyStatus, _) => 200_000,
+            _ => 50_000,
         }
     }
 

@@ -4,7 +4,7 @@
 //! pattern that stands there names its uses: which atom it makes true, in which kinds of text, and
 //! what must still be looked at around it.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{
     atom::AtomId,
@@ -159,6 +159,41 @@ impl LiteralsBuilder {
             Check::Raw | Check::Prefix | Check::Whole => literal::normal(text),
         };
         self.patterns.push((form, Use { atom, mask, check, raw }));
+    }
+
+    /// By atom: how many errors of a million are likely to make it true. As many as there are patterns
+    /// that would: what rules speak of often stands in many errors.
+    pub(super) fn frequencies(&mut self, atoms: usize) -> Vec<u32> {
+        self.patterns.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let patterns = Patterns::new(&self.patterns.iter().collect::<Vec<_>>());
+        let alike = || self.patterns.chunk_by(|(one, _), (other, _)| one == other);
+        let mut forms: Vec<u8> = Vec::new();
+        for (form, _) in alike().filter_map(<[_]>::first) {
+            forms.extend(form.bytes().chain([0]));
+        }
+        forms.extend([0; PADDING]);
+        let mut holding = vec![0u64; patterns.offsets.len()];
+        patterns.finder.find(&forms, |pattern, _, _| {
+            if let Some(holding) = holding.get_mut(pattern as usize) {
+                *holding += 1;
+            }
+        });
+        let count = holding.len() as u64;
+        let mut frequencies = vec![0u32; atoms];
+        for (pattern, holding) in (0u32..).zip(holding) {
+            let share = u32::try_from(holding * 1_000_000 / count).unwrap_or(u32::MAX);
+            for one in patterns.uses_of(pattern) {
+                if let Some(frequency) = frequencies.get_mut(one.atom.index()) {
+                    *frequency = frequency.saturating_add(share);
+                }
+            }
+        }
+        frequencies
+    }
+
+    /// Forgets the gates of expressions that are none of these.
+    pub(super) fn retain_gates(&mut self, kept: &HashSet<AtomId>) {
+        self.patterns.retain(|(_, one)| one.check != Check::None || kept.contains(&one.atom));
     }
 
     pub(super) fn build(mut self) -> Literals {

@@ -320,7 +320,7 @@ impl Resolver<'_> {
     /// Checks a regular expression.
     pub(super) fn regex(&mut self, regex: &Regex) -> Option<Arc<Pattern>> {
         let problem = match regex.parse() {
-            Ok(parsed) if parsed.literals.is_none() && !regex.always => {
+            Ok(parsed) if parsed.literals.is_empty() && !regex.always => {
                 self.out.push(
                     Diagnostic::new(
                         patterns::NO_LITERAL,
