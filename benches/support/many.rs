@@ -63,7 +63,7 @@ fn vary(cond: &Cond, number: usize, changed: &mut bool) -> Cond {
         Cond::Test(test) => {
             let mut test = test.clone();
             let suffixed = |text: &Spanned<String>| Spanned {
-                node: format!("{} v{number}", text.node),
+                node: format!("{} variant{number}", text.node),
                 span: text.span,
             };
             let before = test.op.clone();
@@ -94,7 +94,7 @@ fn vary(cond: &Cond, number: usize, changed: &mut bool) -> Cond {
                     Op::In(values.iter().map(suffixed).collect())
                 }
                 Op::Matches(mut regex) => {
-                    regex.pattern = format!("v{number} (?:{})", regex.pattern);
+                    regex.pattern = format!("variant{number} (?:{})", regex.pattern);
                     Op::Matches(regex)
                 }
                 op => op,

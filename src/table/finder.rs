@@ -27,7 +27,7 @@ const LABEL: usize = 8;
 pub(super) struct Begins(u8);
 
 impl Begins {
-    /// Behind what is no ASCII letter or digit.
+    /// Behind what is no ASCII letter or digit; it does not end before one either.
     pub(super) const AT_WORDS: Self = Self(1);
     /// Anywhere.
     pub(super) const ANYWHERE: Self = Self(2);
@@ -116,7 +116,12 @@ impl Finder {
         };
         match *pattern {
             [a, b, c, d, ..] => pass([a, b, c, d], begins.0),
-            [a, b, c] => (0..=u8::MAX).for_each(|d| pass([a, b, c, d], begins.short())),
+            [a, b, c] => {
+                let word = begins == Begins::AT_WORDS && c.is_ascii_alphanumeric();
+                for d in (0..=u8::MAX).filter(|d| !(word && d.is_ascii_alphanumeric())) {
+                    pass([a, b, c, d], begins.short());
+                }
+            }
             // So short a phrase is rare: every place is worth a look then.
             _ => self.filter.iter_mut().for_each(|slot| *slot |= begins.short()),
         }
@@ -347,7 +352,8 @@ mod tests {
         for (number, (pattern, begins)) in (0u32..).zip(patterns) {
             for (start, window) in text.windows(pattern.len()).enumerate() {
                 let word = start == 0 || !text[start - 1].is_ascii_alphanumeric();
-                if (word || *begins != Begins::AT_WORDS) && window == *pattern {
+                let ends = text.get(start + window.len()).is_none_or(|next| !next.is_ascii_alphanumeric());
+                if (word && ends || *begins != Begins::AT_WORDS) && window == *pattern {
                     found.push((number, start, start + window.len()));
                 }
             }

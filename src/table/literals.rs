@@ -228,10 +228,10 @@ impl Patterns {
 /// Where a pattern may begin so that its check can hold.
 fn begins(form: &str, check: Check) -> Begins {
     match check {
-        // What a text begins with stands behind no letter.
-        Check::Prefix | Check::Whole => Begins::AT_WORDS,
+        // A whole text stands behind no letter and before none.
+        Check::Whole => Begins::AT_WORDS,
         Check::Word if form.starts_with(|c: char| c.is_ascii_alphanumeric()) => Begins::AT_WORDS,
-        Check::None | Check::Word | Check::Raw => Begins::ANYWHERE,
+        Check::None | Check::Word | Check::Raw | Check::Prefix => Begins::ANYWHERE,
     }
 }
 
