@@ -45,6 +45,15 @@ impl<'a> Judge<'a> {
                 learn(matcher, truths, *atom);
             }
         }
+        for atom in evidence.statuses.iter().flat_map(|status| matcher.index.at_any_status(*status)) {
+            learn(matcher, truths, *atom);
+        }
+        for word in [Some(body_word(evidence.body)), evidence.aborted.map(aborted_word)].into_iter().flatten()
+        {
+            for atom in matcher.index.of_word(word) {
+                learn(matcher, truths, *atom);
+            }
+        }
         if !evidence.provider.is_empty() {
             for atom in matcher.index.of_family(&table.family(&evidence.provider)) {
                 learn(matcher, truths, *atom);

@@ -74,8 +74,12 @@ pub(crate) struct Index {
     waiting: Vec<u32>,
     /// Rules that wait for nothing.
     pub(crate) always: Vec<u32>,
-    /// Awaited atoms that hold at a status, by status.
-    by_status: Vec<Vec<AtomId>>,
+    /// Awaited atoms that hold at the status of an error.
+    by_status: ByStatus,
+    /// Awaited atoms that hold when an error has this status among others.
+    by_any_status: ByStatus,
+    /// Awaited atoms that hold for a kind of body or of cutting off, by its word.
+    by_word: Vec<(String, Vec<AtomId>)>,
     /// Awaited atoms that hold for a provider, by its family.
     by_provider: Names<Vec<AtomId>>,
     /// Other awaited atoms that the scan does not set: looked at each time.
@@ -93,9 +97,19 @@ impl Index {
         self.waiting.get(*from as usize..*to as usize).unwrap_or_default()
     }
 
-    /// Awaited atoms that hold at this status.
+    /// Awaited atoms that hold at this status of an error.
     pub(crate) fn at_status(&self, status: u16) -> &[AtomId] {
-        self.by_status.get(usize::from(status)).map_or(&[], Vec::as_slice)
+        self.by_status.at(status)
+    }
+
+    /// Awaited atoms that hold when this status is among those of an error.
+    pub(crate) fn at_any_status(&self, status: u16) -> &[AtomId] {
+        self.by_any_status.at(status)
+    }
+
+    /// Awaited atoms that hold for a kind of body or of cutting off.
+    pub(crate) fn of_word(&self, word: &str) -> &[AtomId] {
+        self.by_word.iter().find(|(known, _)| known == word).map_or(&[], |(_, atoms)| atoms)
     }
 
     /// Awaited atoms that hold for a provider of this family.
@@ -109,6 +123,40 @@ impl Index {
 
 /// Statuses have three digits.
 const STATUSES: u32 = 1_000;
+
+/// Atoms by the status at which they hold.
+#[derive(Debug, Default)]
+struct ByStatus(Vec<Vec<AtomId>>);
+
+impl ByStatus {
+    fn at(&self, status: u16) -> &[AtomId] {
+        self.0.get(usize::from(status)).map_or(&[], Vec::as_slice)
+    }
+
+    fn add(&mut self, ranges: &[(u32, u32)], atom: AtomId) {
+        for status in ranges.iter().flat_map(|(first, last)| *first..=*last) {
+            let at = status as usize;
+            if self.0.len() <= at {
+                self.0.resize(at + 1, Vec::new());
+            }
+            if let Some(atoms) = self.0.get_mut(at) {
+                add(atoms, atom);
+            }
+        }
+    }
+}
+
+/// Whether none lies beyond all statuses.
+fn are_statuses(ranges: &[(u32, u32)]) -> bool {
+    ranges.iter().all(|(_, last)| *last < STATUSES)
+}
+
+/// Adds an atom unless it is there.
+fn add(atoms: &mut Vec<AtomId>, atom: AtomId) {
+    if !atoms.contains(&atom) {
+        atoms.push(atom);
+    }
+}
 
 pub(super) struct IndexBuilder<'a> {
     pub(super) atoms: &'a [Atom],
@@ -148,26 +196,24 @@ impl IndexBuilder<'_> {
     fn await_atom(&self, index: &mut Index, atom: AtomId) {
         let Some(Atom::Direct(ask)) = self.atoms.get(atom.index()) else { return };
         match (&ask.field, &ask.want) {
-            (Field::Status, Want::Number(ranges)) if ranges.iter().all(|(_, last)| *last < STATUSES) => {
-                for status in ranges.iter().flat_map(|(first, last)| *first..=*last) {
-                    let at = status as usize;
-                    if index.by_status.len() <= at {
-                        index.by_status.resize(at + 1, Vec::new());
-                    }
-                    if let Some(atoms) = index.by_status.get_mut(at)
-                        && !atoms.contains(&atom)
-                    {
-                        atoms.push(atom);
+            (Field::Status, Want::Number(ranges)) if are_statuses(ranges) => {
+                index.by_status.add(ranges, atom);
+            }
+            (Field::AnyStatus, Want::Number(ranges)) if are_statuses(ranges) => {
+                index.by_any_status.add(ranges, atom);
+            }
+            (Field::Body | Field::Aborted, Want::Is(words)) => {
+                for word in words {
+                    match index.by_word.iter_mut().find(|(known, _)| known == word) {
+                        Some((_, atoms)) => add(atoms, atom),
+                        None => index.by_word.push((word.clone(), vec![atom])),
                     }
                 }
             }
             (Field::Provider, Want::Is(ids)) if !ids.iter().any(|id| id.contains('*')) => {
                 for id in ids {
                     let family = self.families.get(id).unwrap_or(id);
-                    let atoms = index.by_provider.entry(family.clone()).or_default();
-                    if !atoms.contains(&atom) {
-                        atoms.push(atom);
-                    }
+                    add(index.by_provider.entry(family.clone()).or_default(), atom);
                 }
             }
             _ => index.active.push(atom),
