@@ -179,7 +179,7 @@ impl Finder {
     #[inline]
     pub(super) fn find(&self, padded: &[u8], mut found: impl FnMut(u32, usize, usize)) {
         let length = padded.len().saturating_sub(PADDING);
-        let (mut start, mut before) = (0, 0);
+        let mut start = 0;
         while start < length {
             // Places are gathered before any is looked at: nothing need be guessed meanwhile.
             let end = length.min(start + BLOCK);
@@ -187,7 +187,7 @@ impl Finder {
             while let Some(bytes) = padded.get(at..).and_then(|rest| rest.first_chunk())
                 && at < end
             {
-                places |= self.places(bytes, &mut before) << (at - start);
+                places |= self.places(bytes) << (at - start);
                 at += LANES;
             }
             while places != 0 {
@@ -201,23 +201,17 @@ impl Finder {
         }
     }
 
-    /// At which of the first [`LANES`] bytes a pattern may begin, a bit each. `before` has the byte before
-    /// them, and is given the last of them.
+    /// At which of the first [`LANES`] bytes a pattern may begin, a bit each.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "lower bytes are what is wanted")]
-    fn places(&self, bytes: &[u8; 2 * LANES], before: &mut u64) -> u64 {
+    fn places(&self, bytes: &[u8; 2 * LANES]) -> u64 {
         let bytes = u128::from_le_bytes(*bytes);
         let mut begins = 0;
         for lane in 0..LANES {
             begins |= u64::from(self.begins((bytes >> (8 * lane)) as u32)) << (8 * lane);
         }
-        let own = bytes as u64;
-        let words = word_lanes(own << 8 | *before);
-        *before = own >> 56;
-        // Behind a letter or digit only what may begin anywhere.
-        let begins = begins & (EVERYWHERE - (words / HIGH_BIT) * IN_WORDS);
-        // One bit a lane, and those next to each other.
-        let lanes = (begins | begins >> 1 | begins >> 2 | begins >> 3) & ONES;
+        // The high bit of each lane that is not zero; then these bits next to each other.
+        let lanes = ((begins + 0x7f * ONES) & (0x80 * ONES)) >> 7;
         lanes.wrapping_mul(0x0102_0408_1020_4080) >> 56
     }
 
@@ -232,8 +226,12 @@ impl Finder {
     fn find_at(&self, padded: &[u8], start: usize, found: &mut impl FnMut(u32, usize, usize)) {
         let Some(four) = padded.get(start..).and_then(|rest| rest.first_chunk::<KEY>()) else { return };
         let four = u32::from_le_bytes(*four);
-        let short = self.begins(four) >= Begins::AT_WORDS.short();
-        let mut lengths = if short { self.lengths } else { 1 << (KEY - 1) };
+        let begins = self.begins(four);
+        let before = start.checked_sub(1).and_then(|before| padded.get(before));
+        if begins & IN_WORDS == 0 && before.is_some_and(u8::is_ascii_alphanumeric) {
+            return;
+        }
+        let mut lengths = if begins >= Begins::AT_WORDS.short() { self.lengths } else { 1 << (KEY - 1) };
         while lengths != 0 {
             let length = lengths.trailing_zeros() as usize + 1;
             lengths &= lengths - 1;
@@ -294,24 +292,9 @@ impl Finder {
 const BLOCK: usize = 64;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGH_BIT: u64 = 0x80;
 
-/// All that the filter may say, in every lane.
-const EVERYWHERE: u64 = ONES * (Begins(3).0 | Begins(3).0 << 2) as u64;
-/// What of it does not count inside words.
-const IN_WORDS: u64 = (Begins::AT_WORDS.0 | Begins::AT_WORDS.0 << 2) as u64;
-
-/// The high bit of each byte that is an ASCII letter or digit.
-#[inline]
-fn word_lanes(bytes: u64) -> u64 {
-    // The high bit of each byte from `first` to `last`, of bytes below 0x80.
-    let within = |bytes: u64, first: u8, last: u8| {
-        (bytes + ONES * u64::from(0x80 - first)) & !(bytes + ONES * u64::from(0x7f - last))
-    };
-    let low = bytes & (0x7f * ONES);
-    let words = within(low, b'0', b'9') | within(low | (0x20 * ONES), b'a', b'z');
-    words & !bytes & (HIGH_BIT * ONES)
-}
+/// What the filter says of patterns that may begin inside words.
+const IN_WORDS: u8 = Begins::ANYWHERE.0 | Begins::ANYWHERE.0 << 2;
 
 /// The place of four bytes in the filter.
 #[inline]
@@ -360,21 +343,6 @@ mod tests {
         }
         found.sort_unstable();
         found
-    }
-
-    #[test]
-    fn letters_and_digits_are_told_in_every_lane() {
-        for byte in 0..=u8::MAX {
-            for lane in 0..LANES {
-                for around in [0, b'a', u8::MAX] {
-                    let mut bytes = [around; LANES];
-                    bytes[lane] = byte;
-                    let told = word_lanes(u64::from_le_bytes(bytes)).to_le_bytes();
-                    let plain = bytes.map(|byte| if byte.is_ascii_alphanumeric() { 0x80 } else { 0 });
-                    assert_eq!(told, plain, "{bytes:?}");
-                }
-            }
-        }
     }
 
     proptest! {
