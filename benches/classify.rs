@@ -70,7 +70,8 @@ mod whole {
         });
     }
 
-    #[divan::bench(args = TIMES)]
+    /// Many at a time: a single one is short beside asking for the time.
+    #[divan::bench(args = TIMES, sample_size = 200)]
     fn one_typical(bencher: Bencher, times: usize) {
         let table = Table::compile(rules(times), &NoSettings).unwrap();
         let mut scratch = Scratch::default();

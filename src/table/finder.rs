@@ -231,17 +231,30 @@ impl Finder {
         if begins & IN_WORDS == 0 && before.is_some_and(u8::is_ascii_alphanumeric) {
             return;
         }
-        let mut lengths = if begins >= Begins::AT_WORDS.short() { self.lengths } else { 1 << (KEY - 1) };
-        while lengths != 0 {
-            let length = lengths.trailing_zeros() as usize + 1;
-            lengths &= lengths - 1;
-            let key = four & (u32::MAX >> (8 * (KEY - length)));
-            // A NUL at its end makes it the key of something shorter.
-            if key >> (8 * (length - 1)) != 0
-                && let Some(node) = self.root(key)
-            {
-                self.walk(node, padded, start, start + length, found);
+        if begins >= Begins::AT_WORDS.short() {
+            for length in (1..KEY).filter(|length| self.lengths >> (length - 1) & 1 != 0) {
+                self.look(four, length, padded, start, found);
             }
+        }
+        self.look(four, KEY, padded, start, found);
+    }
+
+    /// The patterns at `start` whose root has so many bytes.
+    #[inline]
+    fn look(
+        &self,
+        four: u32,
+        length: usize,
+        padded: &[u8],
+        start: usize,
+        found: &mut impl FnMut(u32, usize, usize),
+    ) {
+        let key = four & (u32::MAX >> (8 * (KEY - length)));
+        // A NUL at its end makes it the key of something shorter.
+        if key >> (8 * (length - 1)) != 0
+            && let Some(node) = self.root(key)
+        {
+            self.walk(node, padded, start, start + length, found);
         }
     }
 
