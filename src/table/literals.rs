@@ -178,7 +178,8 @@ impl LiteralsBuilder {
                 *holding += 1;
             }
         });
-        let count = holding.len() as u64;
+        // Of few patterns each would seem frequent.
+        let count = holding.len().max(1_000) as u64;
         let mut frequencies = vec![0u32; atoms];
         for (pattern, holding) in (0u32..).zip(holding) {
             let share = u32::try_from(holding * 1_000_000 / count).unwrap_or(u32::MAX);
