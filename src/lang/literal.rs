@@ -60,15 +60,13 @@ pub(super) fn required(hir: &Hir) -> Vec<Vec<String>> {
     let mut sets = analyse(hir).sets();
     // Stable: of equals the first.
     sets.sort_by_key(|set| std::cmp::Reverse(worth(set)));
-    let mut at = 0;
-    while let Some(set) = sets.get(at) {
-        if at < MOST_SETS && sets.iter().take(at).all(|known| known != set) {
-            at += 1;
-        } else {
-            sets.remove(at);
+    let mut kept: Vec<Set> = Vec::new();
+    for set in sets {
+        if kept.len() < MOST_SETS && !kept.contains(&set) {
+            kept.push(set);
         }
     }
-    sets
+    kept
 }
 
 struct Found {

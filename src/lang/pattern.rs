@@ -378,6 +378,17 @@ mod tests {
     }
 
     #[test]
+    fn each_part_that_must_be_there_gives_a_set() {
+        let sets = |pattern: &str| parse(pattern, false).unwrap().literals;
+        assert_eq!(sets(r"quota .* (?:exceeded|reached)"), [vec!["exceeded", "reached"], vec!["quota"]]);
+        assert_eq!(sets(r"(?:quota .* used){2}"), [["quota"], ["used"]]);
+        assert_eq!(sets(r"quota .* used .* quota .* plan"), [["quota"], ["used"], ["plan"]]);
+        // One or the other: of each the rarest is enough.
+        assert_eq!(sets(r"quota .* exceeded|plan .* x"), [["exceeded", "plan"]]);
+        assert_eq!(sets(r"plan(?: .* quota)? .* \d"), [["plan"]]);
+    }
+
+    #[test]
     fn case_folds_unless_asked() {
         assert_eq!(literals("ServiceQuota"), some(&["servicequota"]));
         assert_eq!(parse("Service  Quota", true).unwrap().literals, [["service"]]);
