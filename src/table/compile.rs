@@ -1,9 +1,8 @@
 //! Rules → atoms, programs and the index of rules.
 
-use std::{
-    collections::{HashMap, HashSet},
-    rc::Rc,
-};
+use std::rc::Rc;
+
+use foldhash::{HashMap, HashSet};
 
 use super::{
     TableError,
@@ -43,9 +42,9 @@ pub(super) fn compile(rules: &Ruleset, families: &Names<String>) -> Result<Match
     let mut builder = Builder {
         rules,
         atoms: Vec::new(),
-        asks: HashMap::new(),
-        tests: HashMap::new(),
-        gates: HashMap::new(),
+        asks: HashMap::default(),
+        tests: HashMap::default(),
+        gates: HashMap::default(),
         code: Code::default(),
         literals: LiteralsBuilder::default(),
         exprs: Exprs::default(),
@@ -252,7 +251,7 @@ impl<'a> Builder<'a> {
             _ => None,
         });
         let of_resets = resets.iter_mut().filter_map(|reset| reset.expr.as_mut().map(|(_, gates)| gates));
-        let mut kept = HashSet::new();
+        let mut kept = HashSet::default();
         for gates in of_tests.chain(of_resets) {
             let least = gates.iter().map(frequency).min().unwrap_or_default();
             gates.retain(|gate| frequency(gate) <= least);

@@ -1,10 +1,8 @@
 //! Regular expressions, each built when its required literal is first hit.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
+use foldhash::HashMap;
 use regex_automata::meta;
 
 use super::{TableError, ask::ExprId};

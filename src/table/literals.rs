@@ -4,13 +4,16 @@
 //! pattern that stands there names its uses: which atom it makes true, in which kinds of text, and
 //! what must still be looked at around it.
 
-use std::{collections::HashSet, ops::Range};
+use std::ops::Range;
+
+use foldhash::HashSet;
 
 use super::{
+    ask,
     atom::AtomId,
     finder::{Begins, Finder, PADDING},
 };
-use crate::lang::literal;
+use crate::lang::{literal, tree::Field};
 
 /// What must hold around a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +43,21 @@ pub(crate) struct Use {
 
 /// The patterns and what their hits mean.
 pub(crate) struct Literals {
-    /// By the number of a kind of segment; texts have few patterns that wrappers or codes have too.
-    kinds: [Option<Patterns>; KINDS],
+    /// By [`group`]; texts have few patterns that wrappers or codes have too.
+    groups: [Option<Patterns>; GROUPS],
     raw: Vec<u8>,
 }
 
-/// Kinds of segments have bits of [`super::ask::bit`].
-const KINDS: usize = 8;
+/// Kinds of segments have bits of [`ask::bit`], and some share a group.
+const GROUPS: usize = 8;
 
-/// What is looked for in one kind of text.
+/// The group of a kind: message and details have nearly the same patterns.
+#[inline]
+fn group(kind: u8) -> usize {
+    if kind & ask::mask(&Field::Text) != 0 { 0 } else { kind.trailing_zeros() as usize }
+}
+
+/// What is looked for in one group of kinds.
 struct Patterns {
     finder: Finder,
     /// Uses of pattern `n` stand at `offsets[n]..offsets[n + 1]`.
@@ -85,12 +94,12 @@ impl Literals {
         kind: u8,
         mut hit: impl FnMut(AtomId),
     ) {
-        let Some(Some(patterns)) = self.kinds.get(kind.trailing_zeros() as usize) else { return };
+        let Some(Some(patterns)) = self.groups.get(group(kind)) else { return };
         let Some(padded) = letters.get(place.start..place.end + PADDING) else { return };
         let Some(text) = texts.get(place) else { return };
         patterns.finder.find(padded, |pattern, start, end| {
             for one in patterns.uses_of(pattern) {
-                if self.holds(one, text, start, end) {
+                if one.mask & kind != 0 && self.holds(one, text, start, end) {
                     hit(one.atom);
                 }
             }
@@ -199,12 +208,13 @@ impl LiteralsBuilder {
 
     pub(super) fn build(mut self) -> Literals {
         self.patterns.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let kinds = std::array::from_fn(|kind| {
-            let asked = self.patterns.iter().filter(|(_, one)| one.mask >> kind & 1 != 0);
+        let groups = std::array::from_fn(|at| {
+            let here = |mask: u8| (0..u8::BITS).any(|kind| mask >> kind & 1 != 0 && group(1 << kind) == at);
+            let asked = self.patterns.iter().filter(|(_, one)| here(one.mask));
             let asked: Vec<&(String, Use)> = asked.collect();
             (!asked.is_empty()).then(|| Patterns::new(&asked))
         });
-        Literals { kinds, raw: self.raw }
+        Literals { groups, raw: self.raw }
     }
 }
 
