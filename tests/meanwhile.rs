@@ -49,6 +49,32 @@ fn e8_a_window_that_opens_while_the_choice_is_stored_is_seen() {
 }
 
 #[test]
+fn c9_before_the_first_call_the_order_is_looked_at_anew() {
+    let mut lab = Lab::new("acme/a", &[]).keys(&["acme:x", "acme:y"]);
+    let table = lab.table.clone();
+    lab.after_persist = Some(Box::new(move |store, now| {
+        store.apply(&rests("acme:x", now), now).unwrap();
+        change_at(store, "s", session::compact(table.policy()), now);
+    }));
+    assert_eq!(lab.ok().calls(), ["acme/a acme:y"]);
+    assert_eq!(lab.session("s").pins["acme"].displaced, None, "the other was not used longest ago any more");
+}
+
+#[test]
+fn c9_after_the_first_call_what_was_first_in_the_order_counts_as_displaced() {
+    let mut lab = Lab::new("acme/a", &[]).keys(&["acme:x", "acme:y"]);
+    let turn = lab.turn(|call, lab| {
+        if call.profile == Some(id("acme:y")) {
+            return Reply::Ok;
+        }
+        lab.compact("s");
+        fails("t_over")
+    });
+    assert_eq!(turn.calls(), ["acme/a acme:x", "acme/a acme:y"]);
+    assert_eq!(lab.session("s").pins["acme"].displaced, Some(id("acme:x")));
+}
+
+#[test]
 fn i3_a_probe_that_another_run_makes_meanwhile_is_not_made_twice() {
     let routing = Routing { model: list("acme/a", Some(&["other/b"])), ..Routing::default() };
     let mut lab = Lab::with(table(""), routing).keys(&["acme:x", "other:z"]);

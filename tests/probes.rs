@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use pointsman::{lang::policy::SelectionSource, run::*, state::change::Change};
+use pointsman::{
+    lang::policy::SelectionSource,
+    run::*,
+    state::{change::Change, model::Pin},
+};
 
 use crate::support::lab::*;
 
@@ -115,6 +119,21 @@ fn i3_a_lone_candidate_is_probed_whenever_the_throttle_allows() {
     let turn = lab.turn(|_, _| fails("t_rate"));
     assert_eq!(turn.skipped(), ["acme/a cooldown"]);
     assert!(turn.exhausted().soonest_expiry.is_some());
+}
+
+#[test]
+fn i3_c9_of_two_that_are_free_at_once_the_pinned_one_is_probed() {
+    let policy = table("replace pin profile auto { per session }\n");
+    for pinned in ["acme:x", "acme:y"] {
+        let routing = Routing { model: list("acme/a", None), ..Routing::default() };
+        let mut lab = Lab::with(policy.clone(), routing).keys(&["acme:x", "acme:y"]);
+        lab.turn(|_, _| fails("t_auth"));
+        let until = |id| lab.usage(id).windows.first().map(|window| window.until);
+        assert!(until("acme:x").is_some() && until("acme:x") == until("acme:y"));
+        let pin = Pin { profile: id(pinned), by_user: false, compaction_count: 0, displaced: None };
+        lab.change("s", Change::Pin { family: "acme".into(), pin });
+        assert_eq!(lab.ok().calls(), [format!("acme/a {pinned} primary")]);
+    }
 }
 
 #[test]

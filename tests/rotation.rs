@@ -427,6 +427,18 @@ fn c9_a_compaction_releases_it() {
 }
 
 #[test]
+fn c9_a_pin_from_before_a_compaction_is_neither_kept_nor_displaced() {
+    let mut lab = alone();
+    lab.ok();
+    lab.minutes(1);
+    let before = lab.session("s").pins["acme"].clone();
+    lab.compact("s");
+    lab.change("s", Change::Pin { family: "acme".into(), pin: before });
+    assert_eq!(lab.ok().calls(), ["acme/a acme:y"]);
+    assert_eq!(lab.session("s").pins["acme"].displaced, None);
+}
+
+#[test]
 fn c9_a_reset_releases_it() {
     let mut lab = alone();
     lab.ok();

@@ -31,16 +31,19 @@ const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const IDS: [&str; 7] =
     ["openai:a", "openai:b", "openai:c", "openai-codex:a", "openai-codex:d", "acme:a", "acme:e"];
 
-/// The shipped policy, and with other orders.
+/// The shipped policy, and with one statement of it replaced.
 static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
-    let orders =
-        ["", "order profiles { kind token; last_used newest first }", "order profiles { kind api_key }"];
-    let table = |order: &&str| {
-        let text = if order.is_empty() { String::new() } else { format!("replace {order}\n") };
-        let (rules, _) = load::from_text(&format!("language 1\nuse default\n{text}")).unwrap();
+    let replaced = [
+        "",
+        "replace order profiles { kind token; last_used newest first }",
+        "replace order profiles { kind api_key }",
+        "replace pin profile auto { per session; return when free }",
+    ];
+    let table = |statement: &&str| {
+        let (rules, _) = load::from_text(&format!("language 1\nuse default\n{statement}\n")).unwrap();
         Table::compile(rules, &NoSettings).unwrap()
     };
-    orders.iter().map(table).collect()
+    replaced.iter().map(table).collect()
 });
 
 fn id(text: &str) -> ProfileId {
@@ -223,7 +226,7 @@ proptest! {
 
     #[test]
     fn c6_seats_looked_up_one_by_one_are_those_put_in_order(
-        table in 0..3_usize,
+        table in 0..TABLES.len(),
         view in view(),
         order in prop::option::weighted(0.3, ids(5)),
         profiles in prop_oneof![2 => Just(Vec::new()), 1 => ids(5)],
