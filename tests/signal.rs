@@ -342,7 +342,7 @@ fn strings_in_strings_end_somewhere() {
 }
 
 #[test]
-fn hostile_texts_cost_no_more_than_their_length() {
+fn hostile_texts_leave_no_more_than_their_length() {
     for unit in [
         "{",
         "[",
