@@ -312,12 +312,41 @@ fn only_the_head_and_the_tail_of_a_huge_text_are_read() {
     let evidence = message(&text);
     assert!(evidence.cut);
     assert!(evidence.original.len() <= TEXT_LIMIT);
-    assert_eq!(evidence.segments.len(), 2);
     assert!(evidence.folded.starts_with("start é"));
+    assert!(evidence.folded.contains(" … "));
     assert!(evidence.folded.ends_with("é end\0"));
     assert!(!message(&"x".repeat(TEXT_LIMIT)).cut);
     let split = message(&format!("x{}", "402:".repeat(TEXT_LIMIT)));
     assert_eq!((split.leading_number, split.status), (None, None), "a tail leads nothing");
+}
+
+#[test]
+fn d13_an_echo_goes_on_behind_the_cut() {
+    for length in [TEXT_LIMIT - 2_000, TEXT_LIMIT, 2 * TEXT_LIMIT, 20 * TEXT_LIMIT] {
+        let words = "all is well with the weather ".repeat(length / 29);
+        for (before, behind) in [
+            (r#"{"error":{"message":"it is busy","input":""#, r#"no balance"}}"#),
+            (
+                r#"{"error":{"message":"it is busy"},"messages":[{"role":"user","content":""#,
+                r#"no balance"}]}"#,
+            ),
+            (r#"{"prompt":""#, r#"no balance","error":{"message":"it is busy"}}"#),
+            ("503 {'message': 'it is busy', 'prompt': '", "no balance'}"),
+            (r#"{"error":"{\"message\":\"it is busy\",\"prompt\":\""#, r#"no balance\"}"}"#),
+        ] {
+            let evidence = message(&format!("{before}{words}{behind}"));
+            assert_eq!(inner(&evidence), "it is busy", "{before}");
+            let own = |kind| kind != SegmentKind::Echo;
+            let mut told = evidence.segments.iter().filter(|segment| own(segment.kind));
+            assert!(
+                told.all(|segment| !evidence.folded_text(segment).contains("balance")),
+                "{before} {length}"
+            );
+        }
+        // Nothing stands before it.
+        let evidence = message(&format!(r#"{{"prompt":"{words}no balance"}}"#));
+        assert!(evidence.texts().all(|text| !text.contains("balance")), "{length}");
+    }
 }
 
 #[test]
@@ -328,6 +357,8 @@ fn json_opens_eight_levels() {
     assert_eq!((inner(&open), open.too_deep), ("deep", false));
     let closed = message(&format!(r#"{{"b":{},"message":"near"}}"#, nested(7, r#"{"message":"deep"}"#)));
     assert_eq!((inner(&closed), closed.too_deep), ("near", true));
+    let only = message(&nested(8, r#"{"message":"deep"}"#));
+    assert!(only.too_deep && !only.is_empty(), "there is something, if nobody looks at it");
 }
 
 #[test]

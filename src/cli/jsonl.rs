@@ -278,10 +278,9 @@ pub(super) fn aborted(said: &str) -> Result<Aborted, String> {
 /// A point in time: RFC 3339, or milliseconds since the epoch.
 pub(super) fn instant(said: &str) -> Result<Timestamp, String> {
     let said = said.trim();
-    if let Ok(millis) = said.parse() {
-        return Ok(Timestamp::from_millis(millis));
-    }
-    said.parse::<jiff::Timestamp>()
+    let millis = said.parse().ok().map(jiff::Timestamp::from_millisecond);
+    millis
+        .unwrap_or_else(|| said.parse())
         .map(|time| Timestamp::from_millis(time.as_millisecond()))
         .map_err(|_| format!("`{said}` is not a time; write it like `2026-11-30T10:00:00Z`"))
 }

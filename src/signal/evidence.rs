@@ -125,12 +125,14 @@ impl Evidence {
         self.buffers.scratch.clear();
     }
 
-    /// Whether there is nothing to look at: no text but the user's own, no code, no number (D12).
+    /// Whether there is nothing to look at: no text but the user's own, no code, no number, nothing that
+    /// was left closed (D12).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.status.is_none()
             && self.leading_number.is_none()
             && self.aborted.is_none()
+            && !self.too_deep
             && self.segments.iter().all(|segment| segment.kind == SegmentKind::Echo)
     }
 

@@ -36,7 +36,7 @@ impl Lift<'_> {
             return;
         };
         let bytes = text.as_bytes();
-        if job.start && job.weight != Weight::None {
+        if job.weight != Weight::None {
             self.lead(text, job.range.start, job.depth);
         }
         let mut prose = job.range.start;
@@ -170,7 +170,6 @@ impl Lift<'_> {
             depth,
             strings: job.strings + 1,
             weight,
-            start: true,
             detail: job.detail,
             parent: Some(parent),
             lifted: false,

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Bytes of text that one error may bring; of a longer one the first three quarters of this and
-/// the last quarter are read.
+/// the last quarter are read, one behind the other.
 pub const TEXT_LIMIT: usize = 64 * 1024;
 
 /// Bytes of a code, type or parameter that a host gives.
@@ -98,26 +98,31 @@ fn take_given(signal: &SignalRef<'_>, evidence: &mut Evidence) {
     evidence.aborted = signal.aborted;
 }
 
-/// Copies a text, within what is left of the limit.
+/// Stands where a text was cut, so that no phrase runs across.
+const CUT: &str = " … ";
+
+/// Copies a text, within what is left of the limit. What is left of a cut one is read as one text: what
+/// stood open before the cut is open behind it, so that an echo goes on (D13).
 fn take_text(text: &str, detail: bool, left: &mut usize, evidence: &mut Evidence) {
-    let mut take = |part: &str, head: bool| {
-        let start = evidence.original.len();
-        evidence.original.push_str(part);
-        if !part.is_empty() {
-            evidence.buffers.scratch.jobs.push(Job::given(start..start + part.len(), head, detail));
-        }
-    };
+    let start = evidence.original.len();
     if text.len() <= *left {
-        take(text, true);
+        evidence.original.push_str(text);
         *left -= text.len();
-        return;
+    } else {
+        let head = text.floor_char_boundary(*left / 4 * 3);
+        let tail = text.ceil_char_boundary(text.len() - (*left / 4).saturating_sub(CUT.len()));
+        if head > 0 {
+            evidence.original.push_str(text.get(..head).unwrap_or_default());
+            evidence.original.push_str(CUT);
+            evidence.original.push_str(text.get(tail..).unwrap_or_default());
+        }
+        *left = 0;
+        evidence.buffers.scratch.cut = true;
     }
-    let head = text.floor_char_boundary(*left / 4 * 3);
-    let tail = text.ceil_char_boundary(text.len() - *left / 4);
-    take(text.get(..head).unwrap_or_default(), true);
-    take(text.get(tail..).unwrap_or_default(), false);
-    *left = 0;
-    evidence.buffers.scratch.cut = true;
+    let end = evidence.original.len();
+    if start < end {
+        evidence.buffers.scratch.jobs.push(Job::given(start..end, detail));
+    }
 }
 
 /// The one status, of 400 or more, and all of them: the host's first, then outside-in.

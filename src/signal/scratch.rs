@@ -54,8 +54,6 @@ pub(super) struct Job {
     pub(super) depth: u8,
     pub(super) strings: u8,
     pub(super) weight: Weight,
-    /// It starts where a text starts, so that a number there leads it.
-    pub(super) start: bool,
     /// Given by the host as a detail: nothing in it is the message.
     pub(super) detail: bool,
     pub(super) parent: Option<usize>,
@@ -65,9 +63,9 @@ pub(super) struct Job {
 
 impl Job {
     /// A text as the host gave it.
-    pub(super) fn given(range: Range<usize>, start: bool, detail: bool) -> Self {
+    pub(super) fn given(range: Range<usize>, detail: bool) -> Self {
         let weight = if detail { Weight::Detail } else { Weight::Message };
-        Self { range, depth: 0, strings: 0, weight, start, detail, parent: None, lifted: false }
+        Self { range, depth: 0, strings: 0, weight, detail, parent: None, lifted: false }
     }
 }
 
