@@ -83,6 +83,10 @@ fn c3_a_secret_comes_from_stdin_or_by_reference_and_never_from_an_argument() {
     let refused = run(dir.path(), &["profiles", "add", "openai:other", PLANTED], "");
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("never comes from one"), "{}", refused.stderr);
+    let misplaced = run(dir.path(), &["profiles", "add", PLANTED, "env:KEY"], "");
+    assert_eq!(misplaced.code, 2);
+    assert!(misplaced.stderr.contains("where the profile's id should"), "{}", misplaced.stderr);
+    assert!(!misplaced.stderr.contains(PLANTED), "{}", misplaced.stderr);
     let lines = run(dir.path(), &["profiles", "add", "openai:other"], &format!("{PLANTED}\n{PLANTED}\n"));
     assert!(lines.code != 0 && lines.stderr.contains("on one line"), "{}", lines.stderr);
     let empty = run(dir.path(), &["profiles", "add", "openai:other"], " \n");

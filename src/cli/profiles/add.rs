@@ -15,6 +15,7 @@ use crate::{
     },
     config::is_profile_id,
     lang::policy::CredentialKind,
+    signal::mask,
     state::{
         model::{Profile, ProfileId, Secret},
         store::{Put, Store as _},
@@ -137,7 +138,16 @@ fn id(args: &Args) -> Result<ProfileId, Failure> {
     if !is_profile_id(&id) {
         return Err(Failure::Usage(format!("`{id}` is no profile id; write `provider:NAME`")));
     }
-    Ok(ProfileId(id.into()))
+    let id = ProfileId(id.into());
+    // The id would show it in every list.
+    if mask(id.provider()) != id.provider() {
+        return Err(Failure::Usage(
+            "a secret seems to stand where the profile's id should; write `provider:NAME`, then `env:NAME` or \
+             `file:PATH`"
+                .into(),
+        ));
+    }
+    Ok(id)
 }
 
 /// `env:NAME` or `file:PATH`. Anything else may be the secret itself, so it is not quoted.
