@@ -168,7 +168,7 @@ pub enum StoreError {
     },
     /// The file or its folder cannot be opened.
     #[error(
-        "the state file `{path}` cannot be opened ({detail}); check that its folder exists and may be entered"
+        "the state file `{path}` cannot be opened ({detail}); check that its folder exists, and may be entered and written to"
     )]
     Missing {
         /// The file.
