@@ -47,7 +47,6 @@ pub(super) fn pin(
     let compacted =
         |pin: &&Pin| !slot.release_on_compaction || pin.compaction_count == session.compaction_count;
     let displaced = match there.filter(compacted) {
-        Some(pin) if pin.profile == *profile => pin.displaced.clone(),
         Some(pin) => Some(pin.displaced.clone().unwrap_or_else(|| pin.profile.clone())),
         None => head(),
     };
