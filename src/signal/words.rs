@@ -23,6 +23,9 @@ static CONSONANTS: Words = words!("lint/consonant_words.txt");
 static BEFORE_NAMES: Words = words!("lint/name_words.txt");
 /// Units and words of counting without a plural's ending: few, and looked up in any case.
 static UNITS: LazyLock<Vec<&str>> = words!("signal/units.txt");
+/// How long the longest of them is: most words need not be compared.
+static LONGEST_UNIT: LazyLock<usize> =
+    LazyLock::new(|| UNITS.iter().map(|unit| unit.len()).max().unwrap_or_default());
 /// Plurals that stand behind a status as well: `HTTP 429 errors`.
 static OF_STATUSES: Words = words!("signal/counted_by_status.txt");
 /// Words that end like a plural and say something of a status: `status 429 means …`.
@@ -66,7 +69,7 @@ pub(crate) fn is_boilerplate(phrase: &str) -> bool {
 
 /// Whether a number before this word, in the case of the text, counts or measures.
 pub(super) fn is_counted(word: &str) -> bool {
-    UNITS.iter().any(|unit| unit.eq_ignore_ascii_case(word))
+    (word.len() <= *LONGEST_UNIT && UNITS.iter().any(|unit| unit.eq_ignore_ascii_case(word)))
         || is_plural(word) && !STATUS_VERBS.contains(word)
 }
 
