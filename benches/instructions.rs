@@ -48,7 +48,7 @@ type Scenario = (&'static str, u32, fn(u32));
 const SCENARIOS: [Scenario; 8] = [
     ("verdict: typical error", 1_000, |rounds| classify(&[errors::typical()], rounds)),
     ("verdict: all of the corpus", 5, |rounds| classify(&errors::CORPUS, rounds)),
-    ("verdict: all of the corpus, 10,000 rules", 2, |rounds| {
+    ("verdict: all of the corpus, 10,000 rules", 100, |rounds| {
         judge(&table_of_many(), &errors::CORPUS, rounds);
     }),
     ("verdict: 8 KiB of HTML", 100, |rounds| classify(&[errors::page(8 << 10)], rounds)),
