@@ -67,7 +67,6 @@ pub(super) struct Seats<'a> {
     scene: Scene<'a>,
     candidate: &'a Candidate,
     from: From<'a>,
-    order: Option<&'a ProfileOrder>,
     /// The one that goes before all others: a pinned profile's (C9).
     pinned: Option<Seat<'a>>,
 }
@@ -95,7 +94,7 @@ impl<'a> Scene<'a> {
             let order = self.routing.order_of(provider, &family);
             From::Profiles(listing(provider, order, &self.routing.profiles, &self.view.profiles, &family))
         };
-        Seats { scene: self, candidate, from, order: self.order(), pinned: None }
+        Seats { scene: self, candidate, from, pinned: None }
     }
 
     /// Usage as it is stored, or as it would be if it could be.
@@ -217,7 +216,7 @@ impl<'a> Seats<'a> {
 
     /// C7: blocked ones go to the end where the rules say so, soonest expiry first.
     fn rank(&self, seat: &Seat<'_>) -> Rank {
-        let last = self.order.is_some_and(|order| order.blocked_last);
+        let last = self.scene.order().is_some_and(|order| order.blocked_last);
         (seat.block.filter(|_| last).map(|block| block.until), seat.place)
     }
 
@@ -233,7 +232,7 @@ impl<'a> Seats<'a> {
             profile: Some(&info.id),
             block: scene.block(scene.usage(profile), &self.candidate.model),
             refresh_first,
-            place: at.map_or_else(|| Place::of(self.order, profile), Place::listed),
+            place: at.map_or_else(|| Place::of(self.scene.order(), profile), Place::listed),
         })
     }
 }
