@@ -15,6 +15,8 @@ use regex_syntax::{
 
 use super::literal;
 
+mod wrong;
+
 /// Longest pattern, in bytes.
 pub const MAX_PATTERN: usize = 2_000;
 /// Largest expression, in states (repetitions written out).
@@ -68,64 +70,6 @@ pub struct PatternError {
 /// How to mend an expression that is too large.
 const SHORTEN: &str = "shorten it, or lower the numbers in its repetitions";
 
-/// How to mend what the parser refused.
-fn help(kind: &ast::ErrorKind) -> &'static str {
-    use ast::ErrorKind as Kind;
-    match kind {
-        Kind::UnsupportedLookAround => {
-            "ask for the rest in a test of its own, such as `text matches /…/ and not text has \"…\"`"
-        }
-        Kind::UnsupportedBackreference => "write the text out a second time",
-        Kind::ClassRangeInvalid | Kind::RepetitionCountInvalid => "write the smaller one first",
-        Kind::NestLimitExceeded(_) => "split it into several tests",
-        Kind::GroupNameDuplicate { .. } => "give each group a name of its own",
-        Kind::ClassUnclosed => "close it with `]`, or write `\\[` for the sign itself",
-        Kind::RepetitionCountUnclosed | Kind::RepetitionCountDecimalEmpty => {
-            "write `{2}`, `{2,}` or `{2,5}`, or `\\{` for the sign itself"
-        }
-        Kind::EscapeUnexpectedEof => "write `\\\\` for a backslash",
-        _ => BACKSLASH,
-    }
-}
-
-/// What is wrong, in a few words. What is rare keeps the words of the library that found it.
-fn cause(kind: &ast::ErrorKind) -> String {
-    use ast::ErrorKind as Kind;
-    let words = match kind {
-        Kind::UnsupportedLookAround => "it looks ahead or behind, which no expression here can",
-        Kind::UnsupportedBackreference => "it refers back to a group, which no expression here can",
-        Kind::ClassRangeInvalid => "the range of a class runs downward",
-        Kind::ClassUnclosed => "a class is opened with `[` and not closed",
-        Kind::RepetitionCountInvalid => "the numbers of a repetition run downward",
-        Kind::RepetitionCountUnclosed => "a repetition is opened with `{` and not closed",
-        Kind::RepetitionMissing => "there is nothing to repeat before this sign",
-        Kind::GroupUnclosed => "a group is opened with `(` and not closed",
-        Kind::GroupUnopened => "`)` closes no group",
-        Kind::GroupNameDuplicate { .. } => "two groups have the same name",
-        Kind::GroupNameUnexpectedEof => "the name of a group is not closed with `>`",
-        Kind::EscapeUnrecognized => "no escape is written like this",
-        Kind::EscapeUnexpectedEof => "it ends with a backslash",
-        Kind::NestLimitExceeded(_) => "its groups are nested too deeply",
-        other => return format!("the regex library says: {other}"),
-    };
-    words.to_owned()
-}
-
-/// What is wrong with a class or property that is well formed, and how to mend it.
-fn translated(kind: &hir::ErrorKind) -> (String, &'static str) {
-    use hir::ErrorKind as Kind;
-    match kind {
-        Kind::UnicodePropertyNotFound | Kind::UnicodePropertyValueNotFound => (
-            "there is no Unicode property of this name".to_owned(),
-            "such as `\\p{L}` for letters, `\\p{Han}` for Chinese",
-        ),
-        other => (format!("the regex library says: {other}"), BACKSLASH),
-    }
-}
-
-/// The commonest remedy.
-const BACKSLASH: &str = "a sign that stands for itself takes a backslash, such as `\\(`";
-
 /// What an expression parses to, kept beside it: the checker, the lints and the table all ask, and
 /// parsing costs more than all the rest that they do with it. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -169,16 +113,16 @@ pub fn parse(pattern: &str, case_sensitive: bool) -> Result<Pattern, PatternErro
     }
     let mut ast =
         ast::parse::ParserBuilder::new().nest_limit(60).build().parse(pattern).map_err(|e| PatternError {
-            message: cause(e.kind()),
+            message: wrong::cause(e.kind()),
             at: e.span().start.offset..e.span().end.offset,
             too_large: false,
-            help: help(e.kind()),
+            help: wrong::help(e.kind()),
         })?;
     // Where case plays no part, nothing need be folded.
     let fold = to_ascii(&mut ast) && !case_sensitive;
     let hir = TranslatorBuilder::new().case_insensitive(fold).build().translate(pattern, &ast);
     let hir = hir.map_err(|e| {
-        let (message, help) = translated(e.kind());
+        let (message, help) = wrong::translated(e.kind());
         let at = e.span().start.offset..e.span().end.offset;
         PatternError { message, at, too_large: false, help }
     })?;
