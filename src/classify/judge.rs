@@ -6,9 +6,9 @@ use super::{
 };
 use crate::{
     lang::tree::{BucketId, Field, RuleId},
-    signal::{Aborted, Body, Evidence},
+    signal::{Aborted, Evidence},
     table::{
-        Matcher, Table,
+        Table,
         ask::{self, Ask, Want},
         atom::{Atom, AtomId},
         exprs::Exprs,
@@ -29,41 +29,39 @@ impl<'a> Judge<'a> {
     pub(super) fn begin(table: &'a Table, evidence: &'a Evidence, truths: &'a mut Truths) -> Self {
         let matcher = table.matcher();
         truths.prepare(matcher.atoms.len(), matcher.rules.len());
-        let mut buffer = std::mem::take(&mut truths.letters);
-        literals::letters(&evidence.folded, &mut buffer);
+        let texts = evidence.folded.as_bytes();
+        let Truths { known, candidates, letters, hits } = truths;
+        literals::letters(&evidence.folded, letters);
         for segment in &evidence.segments {
-            let (texts, place) = (evidence.folded.as_bytes(), segment.folded.clone());
-            let kind = ask::bit(segment.kind);
-            matcher.literals.scan(&buffer, texts, place, kind, |atom| learn(matcher, truths, atom));
+            let (place, kind) = (segment.folded.clone(), ask::bit(segment.kind));
+            matcher.literals.scan(letters, texts, place, kind, hits, |atom| known.set(atom, true));
         }
-        truths.letters = buffer;
-        for rule in &matcher.index.always {
-            truths.add_candidate(*rule);
-        }
+        let index = &matcher.index;
+        let mut hold = |atoms: &[AtomId]| atoms.iter().for_each(|atom| known.set(*atom, true));
         if let Some(status) = evidence.status {
-            for atom in matcher.index.at_status(status) {
-                learn(matcher, truths, *atom);
+            hold(index.at_status(status));
+        }
+        for status in &evidence.statuses {
+            hold(index.at_any_status(*status));
+        }
+        hold(index.of_body(evidence.body));
+        if let Some(aborted) = evidence.aborted {
+            hold(index.of_aborted(aborted));
+        }
+        hold(index.of_provider(&evidence.provider));
+        for atom in known.atoms() {
+            for rule in index.waiting(*atom) {
+                candidates.add(*rule);
             }
         }
-        for atom in evidence.statuses.iter().flat_map(|status| matcher.index.at_any_status(*status)) {
-            learn(matcher, truths, *atom);
-        }
-        for word in [Some(body_word(evidence.body)), evidence.aborted.map(aborted_word)].into_iter().flatten()
-        {
-            for atom in matcher.index.of_word(word) {
-                learn(matcher, truths, *atom);
-            }
-        }
-        if !evidence.provider.is_empty() {
-            for atom in matcher.index.of_family(&table.family(&evidence.provider)) {
-                learn(matcher, truths, *atom);
-            }
+        for rule in &index.always {
+            candidates.add(*rule);
         }
         let mut judge = Self { table, evidence, truths };
-        for atom in &matcher.index.active {
+        for atom in &index.active {
             if judge.holds(*atom) {
-                for rule in matcher.index.waiting(*atom) {
-                    judge.truths.add_candidate(*rule);
+                for rule in index.waiting(*atom) {
+                    judge.truths.candidates.add(*rule);
                 }
             }
         }
@@ -72,7 +70,7 @@ impl<'a> Judge<'a> {
 
     /// The first rule that decides; observed ones that hold before it go to `observed`.
     pub(super) fn decide(&mut self, observed: &mut Vec<RuleId>) -> Option<(RuleId, BucketId)> {
-        while let Some(index) = self.truths.pop_candidate() {
+        while let Some(index) = self.truths.candidates.pop() {
             let id = RuleId(index);
             if !self.rule_holds(id) {
                 continue;
@@ -88,7 +86,7 @@ impl<'a> Judge<'a> {
 
     /// All candidates in order, up to the deciding rule.
     pub(super) fn candidates_up_to(&mut self, last: Option<RuleId>) -> Vec<RuleId> {
-        let candidates = std::iter::from_fn(|| self.truths.pop_candidate().map(RuleId));
+        let candidates = std::iter::from_fn(|| self.truths.candidates.pop().map(RuleId));
         candidates.take_while(|rule| last.is_none_or(|last| *rule <= last)).collect()
     }
 
@@ -106,7 +104,7 @@ impl<'a> Judge<'a> {
     /// The truth of an atom, found out if need be.
     #[inline]
     pub(super) fn holds(&mut self, atom: AtomId) -> bool {
-        match self.truths.get(atom) {
+        match self.truths.known.get(atom) {
             Some(truth) => truth,
             None => self.find_out(atom),
         }
@@ -128,18 +126,8 @@ impl<'a> Judge<'a> {
             Some(Atom::Direct(ask)) => direct(ask, self.evidence, table),
             Some(Atom::Derived(entry)) => self.run(*entry),
         };
-        self.truths.set(atom, truth);
+        self.truths.known.set(atom, truth);
         truth
-    }
-}
-
-/// Makes an atom true and its waiting rules candidates.
-#[inline]
-fn learn(matcher: &Matcher, truths: &mut Truths, atom: AtomId) {
-    if truths.set(atom, true) {
-        for rule in matcher.index.waiting(atom) {
-            truths.add_candidate(*rule);
-        }
     }
 }
 
@@ -166,8 +154,8 @@ pub(super) fn direct(ask: &Ask, evidence: &Evidence, table: &Table) -> bool {
             want => evidence.statuses.iter().any(|status| number(want, Some(u32::from(*status)))),
         },
         Field::LeadingNumber => number(&ask.want, evidence.leading_number),
-        Field::Body => word(&ask.want, Some(body_word(evidence.body))),
-        Field::Aborted => word(&ask.want, evidence.aborted.map(aborted_word)),
+        Field::Body => word(&ask.want, Some(evidence.body.word())),
+        Field::Aborted => word(&ask.want, evidence.aborted.map(Aborted::word)),
         Field::Header(name) => {
             let mut values = evidence.headers.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
             match &ask.want {
@@ -221,23 +209,5 @@ fn word(want: &Want, word: Option<&str>) -> bool {
         Want::Present => word.is_some(),
         Want::Absent => word.is_none(),
         _ => false,
-    }
-}
-
-/// A body's kind as rules write it.
-pub(super) fn body_word(body: Body) -> &'static str {
-    match body {
-        Body::Text => "text",
-        Body::Json => "json",
-        Body::Html => "html",
-    }
-}
-
-/// How an attempt was cut off, as rules write it.
-pub(super) fn aborted_word(aborted: Aborted) -> &'static str {
-    match aborted {
-        Aborted::User => "user",
-        Aborted::Host => "host",
-        Aborted::Deadline => "deadline",
     }
 }

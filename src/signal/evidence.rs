@@ -59,6 +59,19 @@ pub enum Body {
     Html,
 }
 
+impl Body {
+    pub(crate) const ALL: [Self; 3] = [Self::Text, Self::Json, Self::Html];
+
+    /// As rules write it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Html => "html",
+        }
+    }
+}
+
 /// Normalised evidence of one error.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {

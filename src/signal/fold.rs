@@ -7,10 +7,23 @@
 
 use std::ops::Range;
 
-use super::swar::{HIGH, ONES};
+use super::swar::{self, HIGH, ONES};
 
 /// Appends the folded `text` to `out`.
 pub(crate) fn fold_into(text: &str, out: &mut String) {
+    let start = out.len();
+    fold_but_capitals(text, out);
+    if let Some(new) = out.get_mut(start..) {
+        new.make_ascii_lowercase();
+    }
+}
+
+/// [`fold_into`], but for capitals of ASCII: those of many texts are made small at once.
+pub(super) fn fold_but_capitals(text: &str, out: &mut String) {
+    if is_short_and_plain(text.as_bytes()) {
+        out.push_str(text);
+        return;
+    }
     let start = out.len();
     let mut rest = text;
     while !rest.is_empty() {
@@ -35,9 +48,6 @@ pub(crate) fn fold_into(text: &str, out: &mut String) {
     if out.len() > start && out.ends_with(' ') {
         out.pop();
     }
-    if let Some(new) = out.get_mut(start..) {
-        new.make_ascii_lowercase();
-    }
 }
 
 /// How many bytes from the start are blanks and control characters of ASCII.
@@ -55,24 +65,49 @@ fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
     }
     let blank = plain.checked_sub(1).map_or(blank_before, |last| bytes.get(last) == Some(&b' '));
     let mut blanks = if blank { LAST } else { 0 };
-    let (words, _) = bytes.get(plain..).unwrap_or_default().as_chunks::<8>();
+    let (words, rest) = bytes.get(plain..).unwrap_or_default().as_chunks::<8>();
     for word in words {
         let (odd, here) = odd_bytes(u64::from_le_bytes(*word), blanks);
         if odd != 0 {
-            return plain + odd.trailing_zeros() as usize / 8;
+            return plain + swar::first(odd);
         }
         blanks = here;
         plain += 8;
     }
-    let mut blank = blanks & LAST != 0;
-    for &b in bytes.get(plain..).unwrap_or_default() {
-        if !(0x20..0x7f).contains(&b) || (blank && b == b' ') {
-            break;
-        }
-        blank = b == b' ';
-        plain += 1;
+    if rest.is_empty() {
+        return plain;
     }
-    plain
+    // The last word, of which the first bytes were looked at before.
+    if let Some(at) = bytes.len().checked_sub(8) {
+        let before = at.checked_sub(1).map_or(blank_before, |last| bytes.get(last) == Some(&b' '));
+        (plain, blanks) = (at, if before { LAST } else { 0 });
+    }
+    let (odd, _) = odd_bytes(swar::padded(bytes, plain), blanks);
+    if odd == 0 { bytes.len() } else { bytes.len().min(plain + swar::first(odd)) }
+}
+
+/// Whether a text, as most are, needs nothing but lower case; `false` may be wrong.
+#[inline]
+fn is_short_and_plain(text: &[u8]) -> bool {
+    const BLOCK: usize = 16;
+    let (Some((first, behind)), Some((last, before))) = (text.split_first(), text.split_last()) else {
+        return false;
+    };
+    // Blocks of bytes and of those behind them; the last ones may overlap those before.
+    let (Some(end), Some(behind_end)) = (before.last_chunk::<BLOCK>(), behind.last_chunk::<BLOCK>()) else {
+        return false;
+    };
+    if text.len() > LONGEST_SHORT || !first.is_ascii_graphic() || *last == b' ' {
+        return false;
+    }
+    let blocks = before.as_chunks::<BLOCK>().0.iter().zip(behind.as_chunks::<BLOCK>().0);
+    let mut odd = [0; BLOCK];
+    for (block, behind) in blocks.chain([(end, behind_end)]) {
+        for ((odd, b), next) in odd.iter_mut().zip(block).zip(behind) {
+            *odd |= u8::from(!(0x20..0x7f).contains(next)) | u8::from((b | next) == b' ');
+        }
+    }
+    odd == [0; BLOCK]
 }
 
 /// Whether a block is printable ASCII in which no blank follows another; `false` may be wrong. `behind`
@@ -81,6 +116,9 @@ fn is_plain(block: &[u8; 32], behind: &[u8; 32]) -> bool {
     let odd = |b: &u8, next: &u8| u8::from(!(0x20..0x7f).contains(b)) | u8::from((b | next) == b' ');
     block.iter().zip(behind).fold(0, |any, (b, next)| any | odd(b, next)) == 0
 }
+
+/// Longer texts are folded stretch by stretch.
+const LONGEST_SHORT: usize = 256;
 
 /// The high bit of the last byte.
 const LAST: u64 = 1 << 63;

@@ -16,6 +16,19 @@ pub enum Aborted {
     Deadline,
 }
 
+impl Aborted {
+    pub(crate) const ALL: [Self; 3] = [Self::User, Self::Host, Self::Deadline];
+
+    /// As rules write it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Host => "host",
+            Self::Deadline => "deadline",
+        }
+    }
+}
+
 /// A failure as a host holds it. Everything is optional; all of it is evidence but
 /// `received_at`, which is the clock of reset times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use super::{
     evidence::{Evidence, Segment, SegmentKind},
-    fold::fold_into,
+    fold::{fold_but_capitals, fold_into},
     input::SignalRef,
     keys::Keys,
     lift::Lift,
-    scratch::{Find, Found, Job, Scratch, Weight},
+    scratch::{Find, Found, Job, Rank, Scratch, Weight},
     status::http_status,
 };
 
@@ -175,7 +175,7 @@ fn order(scratch: &mut Scratch) {
                 None => SegmentKind::Wrapper,
             },
         };
-        order.push((kind as u8, found.depth, at));
+        order.push(Rank::new(kind as u8, found.depth, at));
     }
     order.sort_unstable();
 }
@@ -184,11 +184,8 @@ fn order(scratch: &mut Scratch) {
 fn fold_all(evidence: &mut Evidence) {
     let Evidence { buffers, folded, original, segments, .. } = evidence;
     let scratch = &mut buffers.scratch;
-    for (kind, _, at) in &scratch.order {
-        let Some(found) = scratch.found.get(*at) else {
-            continue;
-        };
-        let Some(kind) = KINDS.get(usize::from(*kind)) else {
+    for rank in &scratch.order {
+        let (Some(kind), Some(found)) = (KINDS.get(rank.kind()), scratch.found.get(rank.at())) else {
             continue;
         };
         // The closing NULs do not count.
@@ -198,13 +195,16 @@ fn fold_all(evidence: &mut Evidence) {
         scratch.cut |= end < text.len();
         let text = text.get(..end).unwrap_or_default();
         let start = folded.len();
-        fold_into(text, folded);
+        fold_but_capitals(text, folded);
         // A payload often says the same at two levels; matching need not read it twice.
         let family =
             |kind: SegmentKind| if kind == SegmentKind::Detail { SegmentKind::Message } else { kind };
-        let new = folded.get(start..);
+        let texts = folded.as_bytes();
+        let new = texts.get(start..).unwrap_or_default();
         let known = |segment: &Segment| {
-            family(segment.kind) == family(*kind) && folded.get(segment.folded.clone()) == new
+            segment.folded.len() == new.len()
+                && family(segment.kind) == family(*kind)
+                && texts.get(segment.folded.clone()).is_some_and(|text| text.eq_ignore_ascii_case(new))
         };
         if folded.len() == start || segments.iter().any(known) {
             folded.truncate(start);
@@ -214,6 +214,7 @@ fn fold_all(evidence: &mut Evidence) {
         segments.push(Segment { kind: *kind, folded: start..folded.len(), original });
         folded.push('\0');
     }
+    folded.make_ascii_lowercase();
     evidence.leading_number = scratch.leading;
     evidence.body = scratch.body;
     evidence.cut = scratch.cut;

@@ -38,6 +38,27 @@ pub(super) struct Found {
     pub(super) job: usize,
 }
 
+/// Where a found stretch stands in the evidence: by kind, then by depth, then as it was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank(u32);
+
+impl Rank {
+    /// The rank of what was found `at`, less than [`MOST_FOUND`].
+    pub(super) fn new(kind: u8, depth: u8, at: usize) -> Self {
+        Self(
+            u32::from(kind) << 24 | u32::from(depth) << 16 | u32::from(u16::try_from(at).unwrap_or(u16::MAX)),
+        )
+    }
+
+    pub(super) fn kind(self) -> usize {
+        (self.0 >> 24) as usize
+    }
+
+    pub(super) fn at(self) -> usize {
+        (self.0 & 0xffff) as usize
+    }
+}
+
 /// What the prose of a job is when its payloads hold no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
@@ -77,8 +98,8 @@ pub(super) struct Scratch {
     pub(super) statuses: Vec<(u8, u16)>,
     pub(super) scalars: Vec<Scalar>,
     pub(super) decoded: String,
-    /// `(kind, depth, position)` of what was found, in the order of the evidence.
-    pub(super) order: Vec<(u8, u8, usize)>,
+    /// What was found, in the order of the evidence.
+    pub(super) order: Vec<Rank>,
     pub(super) title: String,
     pub(super) visible: String,
     pub(super) leading: Option<u32>,

@@ -148,7 +148,10 @@ fn counts(rest: &str, herald: Herald) -> bool {
         (Some(first), _) if !is_gap(first) && first != '/' => return false,
         _ => {}
     }
-    let rest = more_digits(rest).trim_start_matches(is_gap);
+    let rest = match rest.as_bytes() {
+        [b' ', b'A'..=b'Z' | b'a'..=b'z', ..] => rest.get(1..).unwrap_or_default(),
+        _ => more_digits(rest).trim_start_matches(is_gap),
+    };
     let (word, tail) = rest.split_at(rest.bytes().take_while(u8::is_ascii_alphabetic).count());
     let mut tail = tail.chars();
     let ends = match (tail.next(), tail.next()) {

@@ -19,41 +19,42 @@ const KEY: usize = 4;
 /// The filter has two to the power of this many slots: it stays in the nearest cache.
 const FILTER_BITS: u32 = 15;
 
+/// Likewise for patterns shorter than a key, which are few.
+const SHORT_BITS: u32 = 10;
+
 /// A node holds at most so many bytes; longer stretches are chains.
 const LABEL: usize = 8;
 
 /// Where a pattern may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Begins(u8);
-
-impl Begins {
+pub(super) enum Begins {
     /// Behind what is no ASCII letter or digit; it does not end before one either.
-    pub(super) const AT_WORDS: Self = Self(1);
+    AtWords,
     /// Anywhere.
-    pub(super) const ANYWHERE: Self = Self(2);
-
-    pub(super) fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// As the filter says it of patterns too short for a whole key.
-    fn short(self) -> u8 {
-        self.0 << 2
-    }
+    Anywhere,
 }
 
 /// Patterns, ready to be found.
 pub(super) struct Finder {
-    /// By [`slot`] of four bytes: where patterns may begin that begin with them.
+    /// By [`slot`] of four bytes: 1 when a pattern may begin with them, and 0.
     filter: Box<[u8; 1 << FILTER_BITS]>,
     /// Open addressing: the first bytes of patterns, and their node.
     roots: Vec<(u32, u32)>,
     root_bits: u32,
-    /// Whether a root has one byte, two and so on, a bit each.
-    lengths: u8,
+    /// By [`short_slot`] of two bytes: how long patterns are that begin with them and are shorter than a
+    /// key, a bit for each length.
+    shorts: [u8; 1 << SHORT_BITS],
     nodes: Vec<Node>,
     /// The first byte of each node's label; those below one node differ in it.
     firsts: Vec<u8>,
+}
+
+/// A pattern by its number, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    pub(super) pattern: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
 }
 
 /// A stretch that all patterns through it share, behind what the nodes above it hold.
@@ -66,7 +67,9 @@ struct Node {
     /// The pattern that ends here, or [`NONE`].
     pattern: u32,
     children: (u32, u32),
-    length: u32,
+    length: u8,
+    /// A pattern through it may begin anywhere.
+    anywhere: bool,
 }
 
 const NONE: u32 = u32::MAX;
@@ -81,7 +84,7 @@ impl Finder {
             filter: Box::new([0; 1 << FILTER_BITS]),
             roots: vec![(0, NONE); size],
             root_bits: size.trailing_zeros(),
-            lengths: 0,
+            shorts: [0; 1 << SHORT_BITS],
             nodes: Vec::new(),
             firsts: Vec::new(),
         };
@@ -93,10 +96,8 @@ impl Finder {
         let mut from = 0;
         for group in keys() {
             let Some((pattern, _)) = group.first() else { continue };
-            let length = pattern.len().min(KEY);
             finder.add_root(key_of(pattern), narrow(groups.len()));
-            finder.lengths |= 1 << (length - 1);
-            groups.push((from..from + group.len(), length));
+            groups.push((from..from + group.len(), pattern.len().min(KEY)));
             from += group.len();
         }
         let mut at = 0;
@@ -109,21 +110,31 @@ impl Finder {
 
     /// Lets the filter pass a pattern's beginning.
     fn let_through(&mut self, pattern: &[u8], begins: Begins) {
-        let mut pass = |four: [u8; KEY], flags: u8| {
+        let mut pass = |four: [u8; KEY]| {
             if let Some(slot) = self.filter.get_mut(slot(u32::from_le_bytes(four))) {
-                *slot |= flags;
+                *slot = 1;
+            }
+        };
+        let mut note = |two: [u8; 2]| {
+            if let Some(lengths) = self.shorts.get_mut(short_slot(u16::from_le_bytes(two).into())) {
+                *lengths |= 1 << pattern.len();
             }
         };
         match *pattern {
-            [a, b, c, d, ..] => pass([a, b, c, d], begins.0),
+            [a, b, c, d, ..] => pass([a, b, c, d]),
             [a, b, c] => {
-                let word = begins == Begins::AT_WORDS && c.is_ascii_alphanumeric();
-                for d in (0..=u8::MAX).filter(|d| !(word && d.is_ascii_alphanumeric())) {
-                    pass([a, b, c, d], begins.short());
-                }
+                note([a, b]);
+                let word = begins == Begins::AtWords && c.is_ascii_alphanumeric();
+                let next = (0..=u8::MAX).filter(|d| !(word && d.is_ascii_alphanumeric()));
+                next.for_each(|d| pass([a, b, c, d]));
             }
             // So short a phrase is rare: every place is worth a look then.
-            _ => self.filter.iter_mut().for_each(|slot| *slot |= begins.short()),
+            [a, ref more @ ..] => {
+                let next = more.first().map_or(0..=u8::MAX, |b| *b..=*b);
+                next.for_each(|b| note([a, b]));
+                self.filter.fill(1);
+            }
+            [] => {}
         }
     }
 
@@ -147,20 +158,19 @@ impl Finder {
         depth: usize,
         groups: &mut Vec<(Range<usize>, usize)>,
     ) {
-        let tail =
-            |at: usize| patterns.get(at).and_then(|(pattern, _)| pattern.get(depth..)).unwrap_or_default();
-        let (first, last) = (tail(group.start), tail(group.end - 1));
+        let here = patterns.get(group.clone()).unwrap_or_default();
+        let tail = |at: usize| here.get(at).and_then(|(pattern, _)| pattern.get(depth..)).unwrap_or_default();
+        let (first, last) = (tail(0), tail(here.len() - 1));
         let shared = first.iter().zip(last).take(LABEL).take_while(|(a, b)| a == b).count();
         let mut label = [0; LABEL];
         label.iter_mut().zip(first).take(shared).for_each(|(to, from)| *to = *from);
         self.firsts.push(first.first().copied().unwrap_or_default());
         // Of patterns that begin alike, the shortest comes first.
         let ends = first.len() == shared;
-        let below = group.start + usize::from(ends)..group.end;
         let children = narrow(groups.len());
-        let mut from = below.start;
-        let below = patterns.get(below).unwrap_or_default();
+        let mut from = group.start + usize::from(ends);
         let depth = depth + shared;
+        let below = here.get(usize::from(ends)..).unwrap_or_default();
         for part in below.chunk_by(|(one, _), (other, _)| one.get(depth) == other.get(depth)) {
             groups.push((from..from + part.len(), depth));
             from += part.len();
@@ -170,34 +180,40 @@ impl Finder {
             mask: u64::MAX.checked_shr(u64::BITS - 8 * narrow(shared)).unwrap_or_default(),
             pattern: if ends { narrow(group.start) } else { NONE },
             children: (children, narrow(groups.len())),
-            length: narrow(shared),
+            length: u8::try_from(shared).unwrap_or(u8::MAX),
+            anywhere: here.iter().any(|(_, begins)| *begins == Begins::Anywhere),
         });
     }
 
-    /// Calls `found` with the number and place of every pattern in `padded` without its last [`PADDING`]
-    /// bytes. Not all of those found elsewhere than [`Begins`] says are told.
+    /// Calls `found` with every pattern in `padded` without its last [`PADDING`] bytes. Not all of those
+    /// found elsewhere than [`Begins`] says are told. `hits` is room to work in.
     #[inline]
-    pub(super) fn find(&self, padded: &[u8], mut found: impl FnMut(u32, usize, usize)) {
+    pub(super) fn find(&self, padded: &[u8], hits: &mut Vec<Hit>, mut found: impl FnMut(Hit)) {
         let length = padded.len().saturating_sub(PADDING);
         let mut start = 0;
         while start < length {
             // Places are gathered before any is looked at: nothing need be guessed meanwhile.
-            let end = length.min(start + BLOCK);
-            let (mut places, mut at) = (0, start);
-            while let Some(bytes) = padded.get(at..).and_then(|rest| rest.first_chunk())
-                && at < end
+            let mut rest = padded.get(start..).unwrap_or_default();
+            let (mut places, mut at) = (0, 0);
+            while at < BLOCK.min(length - start)
+                && let Some(bytes) = rest.first_chunk()
             {
-                places |= self.places(bytes) << (at - start);
+                places |= self.places(bytes) << at;
+                rest = rest.get(LANES..).unwrap_or_default();
                 at += LANES;
             }
+            // None begins at the NUL behind a text, and what follows is another text.
+            if length - start < BLOCK {
+                places &= (1 << (length - start)) - 1;
+            }
             while places != 0 {
-                let place = start + places.trailing_zeros() as usize;
-                if place < length {
-                    self.find_at(padded, place, &mut found);
-                }
+                self.find_at(padded, start + places.trailing_zeros() as usize, hits);
                 places &= places - 1;
             }
-            start = end;
+            // Likewise what hits mean is looked up together.
+            hits.iter().copied().for_each(&mut found);
+            hits.clear();
+            start += BLOCK;
         }
     }
 
@@ -206,55 +222,41 @@ impl Finder {
     #[expect(clippy::cast_possible_truncation, reason = "lower bytes are what is wanted")]
     fn places(&self, bytes: &[u8; 2 * LANES]) -> u64 {
         let bytes = u128::from_le_bytes(*bytes);
-        let mut begins = 0;
-        for lane in 0..LANES {
-            begins |= u64::from(self.begins((bytes >> (8 * lane)) as u32)) << (8 * lane);
+        let begins = |lane: usize| {
+            u64::from(self.filter.get(slot((bytes >> (8 * lane)) as u32)).copied().unwrap_or_default())
+        };
+        // Two sums, as neither then waits long for the last term.
+        let (mut low, mut high) = (0, 0);
+        for lane in (0..LANES / 2).rev() {
+            low = 2 * low + begins(lane);
+            high = 2 * high + begins(lane + LANES / 2);
         }
-        // The high bit of each lane that is not zero; then these bits next to each other.
-        let lanes = ((begins + 0x7f * ONES) & (0x80 * ONES)) >> 7;
-        lanes.wrapping_mul(0x0102_0408_1020_4080) >> 56
-    }
-
-    /// What the filter says of four bytes.
-    #[inline]
-    fn begins(&self, four: u32) -> u8 {
-        self.filter.get(slot(four)).copied().unwrap_or_default()
+        low | high << (LANES / 2)
     }
 
     /// The patterns that begin at `start`.
     #[inline]
-    fn find_at(&self, padded: &[u8], start: usize, found: &mut impl FnMut(u32, usize, usize)) {
+    fn find_at(&self, padded: &[u8], start: usize, hits: &mut Vec<Hit>) {
         let Some(four) = padded.get(start..).and_then(|rest| rest.first_chunk::<KEY>()) else { return };
         let four = u32::from_le_bytes(*four);
-        let begins = self.begins(four);
-        let before = start.checked_sub(1).and_then(|before| padded.get(before));
-        if begins & IN_WORDS == 0 && before.is_some_and(u8::is_ascii_alphanumeric) {
-            return;
+        if let Some(node) = self.root(four) {
+            self.walk(node, padded, start, start + KEY, hits);
         }
-        if begins >= Begins::AT_WORDS.short() {
-            for length in (1..KEY).filter(|length| self.lengths >> (length - 1) & 1 != 0) {
-                self.look(four, length, padded, start, found);
-            }
+        let shorts = self.shorts.get(short_slot(four)).copied().unwrap_or_default();
+        if shorts != 0 {
+            self.find_shorts(shorts, four, padded, start, hits);
         }
-        self.look(four, KEY, padded, start, found);
     }
 
-    /// The patterns at `start` whose root has so many bytes.
-    #[inline]
-    fn look(
-        &self,
-        four: u32,
-        length: usize,
-        padded: &[u8],
-        start: usize,
-        found: &mut impl FnMut(u32, usize, usize),
-    ) {
-        let key = four & (u32::MAX >> (8 * (KEY - length)));
-        // A NUL at its end makes it the key of something shorter.
-        if key >> (8 * (length - 1)) != 0
-            && let Some(node) = self.root(key)
-        {
-            self.walk(node, padded, start, start + length, found);
+    /// The patterns that begin at `start` and are shorter than a key; their lengths are bits of `shorts`.
+    #[inline(never)]
+    fn find_shorts(&self, mut shorts: u8, four: u32, padded: &[u8], start: usize, hits: &mut Vec<Hit>) {
+        while shorts != 0 {
+            let length = shorts.trailing_zeros();
+            if let Some(node) = self.root(four | u32::MAX << (8 * length)) {
+                self.walk(node, padded, start, start + length as usize, hits);
+            }
+            shorts &= shorts - 1;
         }
     }
 
@@ -273,14 +275,12 @@ impl Finder {
 
     /// The patterns of a node and below it; the bytes before `at` have been compared.
     #[inline]
-    fn walk(
-        &self,
-        root: u32,
-        padded: &[u8],
-        start: usize,
-        mut at: usize,
-        found: &mut impl FnMut(u32, usize, usize),
-    ) {
+    fn walk(&self, root: u32, padded: &[u8], start: usize, mut at: usize, hits: &mut Vec<Hit>) {
+        let before = start.checked_sub(1).and_then(|before| padded.get(before));
+        let anywhere = self.nodes.get(root as usize).is_some_and(|node| node.anywhere);
+        if !anywhere && before.is_some_and(u8::is_ascii_alphanumeric) {
+            return;
+        }
         let mut node = root;
         while let Some(here) = self.nodes.get(node as usize) {
             let next = padded.get(at..).and_then(|rest| rest.first_chunk::<LABEL>());
@@ -288,9 +288,9 @@ impl Finder {
             if (here.label ^ next) & here.mask != 0 {
                 return;
             }
-            at += here.length as usize;
+            at += usize::from(here.length);
             if here.pattern != NONE {
-                found(here.pattern, start, at);
+                hits.push(Hit { pattern: here.pattern, start: narrow(start), end: narrow(at) });
             }
             let (from, to) = here.children;
             let firsts = self.firsts.get(from as usize..to as usize).unwrap_or_default();
@@ -304,15 +304,16 @@ impl Finder {
 /// Places looked at before any pattern is sought: as many as a number has bits.
 const BLOCK: usize = 64;
 
-const ONES: u64 = 0x0101_0101_0101_0101;
-
-/// What the filter says of patterns that may begin inside words.
-const IN_WORDS: u8 = Begins::ANYWHERE.0 | Begins::ANYWHERE.0 << 2;
-
 /// The place of four bytes in the filter.
 #[inline]
 fn slot(four: u32) -> usize {
     hash(four, FILTER_BITS)
+}
+
+/// The place of the first two bytes of four in the table of short patterns.
+#[inline]
+fn short_slot(four: u32) -> usize {
+    hash(four & 0xffff, SHORT_BITS)
 }
 
 /// A number of so many bits that depends on all bytes of a key.
@@ -321,11 +322,11 @@ fn hash(key: u32, bits: u32) -> usize {
     (key.wrapping_mul(0x9e37_79b1) >> (u32::BITS - bits)) as usize
 }
 
-/// The first bytes of a pattern as a number. No text and no pattern holds a NUL, so that those of
-/// different length differ.
+/// The first bytes of a pattern as a number. What a shorter one lacks is filled with a byte that no text
+/// holds.
 #[inline]
 fn key_of(pattern: &[u8]) -> u32 {
-    let mut key = [0; KEY];
+    let mut key = [u8::MAX; KEY];
     key.iter_mut().zip(pattern).for_each(|(to, from)| *to = *from);
     u32::from_le_bytes(key)
 }
@@ -349,7 +350,7 @@ mod tests {
             for (start, window) in text.windows(pattern.len()).enumerate() {
                 let word = start == 0 || !text[start - 1].is_ascii_alphanumeric();
                 let ends = text.get(start + window.len()).is_none_or(|next| !next.is_ascii_alphanumeric());
-                if (word && ends || *begins != Begins::AT_WORDS) && window == *pattern {
+                if (word && ends || *begins != Begins::AtWords) && window == *pattern {
                     found.push((number, start, start + window.len()));
                 }
             }
@@ -362,19 +363,19 @@ mod tests {
         #[test]
         fn what_is_there_is_found_and_nothing_else(
             patterns in prop::collection::btree_set("[ab .é]{1,3}|[ab ]{4,20}|[ab]{9}c{0,9}", 0..40),
-            begins in prop::collection::vec(1u8..4, 40),
+            begins in prop::collection::vec(prop_oneof![Just(Begins::AtWords), Just(Begins::Anywhere)], 40),
             text in "([ab .é]{0,30}|[ab]{9}c{0,9}){0,6}",
         ) {
             let patterns: BTreeSet<String> = patterns;
-            let of = |(pattern, begins): (&'_ String, &u8)| (pattern.clone().into_bytes(), Begins(*begins));
+            let of = |(pattern, begins): (&'_ String, &Begins)| (pattern.clone().into_bytes(), *begins);
             let patterns: Vec<(Vec<u8>, Begins)> = patterns.iter().zip(&begins).map(of).collect();
             let patterns: Vec<(&[u8], Begins)> =
                 patterns.iter().map(|(pattern, begins)| (pattern.as_slice(), *begins)).collect();
             // What follows a text is another one.
             let padded = [text.as_bytes(), b"\0ab ab . ab ab .ab"].concat();
             let mut found = Vec::new();
-            Finder::new(&patterns).find(&padded[..text.len() + PADDING], |number, start, end| {
-                found.push((number, start, end));
+            Finder::new(&patterns).find(&padded[..text.len() + PADDING], &mut Vec::new(), |hit| {
+                found.push((hit.pattern, hit.start as usize, hit.end as usize));
             });
             found.sort_unstable();
             let before = found.len();

@@ -6,7 +6,10 @@ use super::{
     atom::{Atom, AtomId},
     hash::Names,
 };
-use crate::lang::tree::Field;
+use crate::{
+    lang::tree::Field,
+    signal::{Aborted, Body},
+};
 
 /// Atoms one of which must be true for a condition to hold.
 #[derive(Clone, Debug)]
@@ -78,9 +81,11 @@ pub(crate) struct Index {
     by_status: ByStatus,
     /// Awaited atoms that hold when an error has this status among others.
     by_any_status: ByStatus,
-    /// Awaited atoms that hold for a kind of body or of cutting off, by its word.
-    by_word: Vec<(String, Vec<AtomId>)>,
-    /// Awaited atoms that hold for a provider, by its family.
+    /// Awaited atoms that hold for a kind of body, in the order of [`Body::ALL`].
+    by_body: [Vec<AtomId>; Body::ALL.len()],
+    /// Awaited atoms that hold for a kind of cutting off, in the order of [`Aborted::ALL`].
+    by_aborted: [Vec<AtomId>; Aborted::ALL.len()],
+    /// Awaited atoms that hold for a provider.
     by_provider: Names<Vec<AtomId>>,
     /// Other awaited atoms that the scan does not set: looked at each time.
     pub(crate) active: Vec<AtomId>,
@@ -107,17 +112,22 @@ impl Index {
         self.by_any_status.at(status)
     }
 
-    /// Awaited atoms that hold for a kind of body or of cutting off.
-    pub(crate) fn of_word(&self, word: &str) -> &[AtomId] {
-        self.by_word.iter().find(|(known, _)| known == word).map_or(&[], |(_, atoms)| atoms)
+    /// Awaited atoms that hold for a kind of body.
+    pub(crate) fn of_body(&self, body: Body) -> &[AtomId] {
+        self.by_body.get(body as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Awaited atoms that hold for a provider of this family.
-    pub(crate) fn of_family(&self, family: &str) -> &[AtomId] {
-        if self.by_provider.is_empty() {
+    /// Awaited atoms that hold for a kind of cutting off.
+    pub(crate) fn of_aborted(&self, aborted: Aborted) -> &[AtomId] {
+        self.by_aborted.get(aborted as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Awaited atoms that hold for a provider (folded); none when it is empty.
+    pub(crate) fn of_provider(&self, provider: &str) -> &[AtomId] {
+        if provider.is_empty() {
             return &[];
         }
-        self.by_provider.get(family).map_or(&[], Vec::as_slice)
+        self.by_provider.get(provider).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -149,6 +159,10 @@ impl ByStatus {
 /// Whether none lies beyond all statuses.
 fn are_statuses(ranges: &[(u32, u32)]) -> bool {
     ranges.iter().all(|(_, last)| *last < STATUSES)
+}
+
+fn holds(words: &[String], kind: &str) -> bool {
+    words.iter().any(|word| word == kind)
 }
 
 /// Adds an atom unless it is there.
@@ -189,6 +203,12 @@ impl IndexBuilder<'_> {
             index.waiting.extend_from_slice(rules);
             index.offsets.push(u32::try_from(index.waiting.len()).unwrap_or(u32::MAX));
         }
+        // Until here by families: each member is to be found by its own name.
+        let by_family = index.by_provider.clone();
+        for (member, family) in self.families {
+            let atoms = by_family.get(family).cloned().unwrap_or_default();
+            index.by_provider.insert(member.clone(), atoms);
+        }
         index
     }
 
@@ -202,13 +222,13 @@ impl IndexBuilder<'_> {
             (Field::AnyStatus, Want::Number(ranges)) if are_statuses(ranges) => {
                 index.by_any_status.add(ranges, atom);
             }
-            (Field::Body | Field::Aborted, Want::Is(words)) => {
-                for word in words {
-                    match index.by_word.iter_mut().find(|(known, _)| known == word) {
-                        Some((_, atoms)) => add(atoms, atom),
-                        None => index.by_word.push((word.clone(), vec![atom])),
-                    }
-                }
+            (Field::Body, Want::Is(words)) => {
+                let kinds = Body::ALL.iter().zip(&mut index.by_body);
+                kinds.filter(|(kind, _)| holds(words, kind.word())).for_each(|(_, atoms)| add(atoms, atom));
+            }
+            (Field::Aborted, Want::Is(words)) => {
+                let kinds = Aborted::ALL.iter().zip(&mut index.by_aborted);
+                kinds.filter(|(kind, _)| holds(words, kind.word())).for_each(|(_, atoms)| add(atoms, atom));
             }
             (Field::Provider, Want::Is(ids)) if !ids.iter().any(|id| id.contains('*')) => {
                 for id in ids {

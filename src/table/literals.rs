@@ -11,7 +11,7 @@ use foldhash::HashSet;
 use super::{
     ask,
     atom::AtomId,
-    finder::{Begins, Finder, PADDING},
+    finder::{Begins, Finder, Hit, PADDING},
 };
 use crate::lang::{literal, tree::Field};
 
@@ -85,42 +85,46 @@ pub(crate) fn letters(texts: &str, out: &mut Vec<u8>) {
 
 impl Literals {
     /// Calls `hit` with every use whose check holds in the text of this kind that stands in `texts` at
-    /// `place`; an atom may come several times. `letters` are the texts as [`letters`] writes them.
+    /// `place`; an atom may come several times. `letters` are the texts as [`letters`] writes them, `hits`
+    /// is room to work in.
     pub(crate) fn scan(
         &self,
         letters: &[u8],
         texts: &[u8],
         place: Range<usize>,
         kind: u8,
-        mut hit: impl FnMut(AtomId),
+        hits: &mut Vec<Hit>,
+        mut found: impl FnMut(AtomId),
     ) {
         let Some(Some(patterns)) = self.groups.get(group(kind)) else { return };
         let Some(padded) = letters.get(place.start..place.end + PADDING) else { return };
         let Some(text) = texts.get(place) else { return };
-        patterns.finder.find(padded, |pattern, start, end| {
-            for one in patterns.uses_of(pattern) {
-                if one.mask & kind != 0 && self.holds(one, text, start, end) {
-                    hit(one.atom);
+        patterns.finder.find(padded, hits, |hit| {
+            let (start, end) = (hit.start as usize, hit.end as usize);
+            for one in patterns.uses_of(hit.pattern) {
+                let holds = one.mask & kind != 0
+                    && match one.check {
+                        Check::None => true,
+                        Check::Word => is_word(text, start, end),
+                        Check::Raw | Check::Prefix | Check::Whole => self.is_exact(one, text, start, end),
+                    };
+                if holds {
+                    found(one.atom);
                 }
             }
         });
     }
 
-    #[inline]
-    fn raw(&self, (from, to): (u32, u32)) -> &[u8] {
-        self.raw.get(from as usize..to as usize).unwrap_or_default()
-    }
-
-    #[inline]
-    fn holds(&self, one: &Use, text: &[u8], start: usize, end: usize) -> bool {
-        let exact = || text.get(start..end) == Some(self.raw(one.raw));
-        match one.check {
-            Check::None => true,
-            Check::Word => is_word(text, start, end),
-            Check::Raw => exact(),
-            Check::Prefix => start == 0 && exact(),
-            Check::Whole => start == 0 && matches!(text.get(end..), Some([] | [b'.' | b'!'])) && exact(),
-        }
+    /// Whether the exact bytes stand where the check wants them.
+    #[inline(never)]
+    fn is_exact(&self, one: &Use, text: &[u8], start: usize, end: usize) -> bool {
+        let (from, to) = one.raw;
+        let place = match one.check {
+            Check::None | Check::Word | Check::Raw => true,
+            Check::Prefix => start == 0,
+            Check::Whole => start == 0 && matches!(text.get(end..), Some([] | [b'.' | b'!'])),
+        };
+        place && text.get(start..end) == self.raw.get(from as usize..to as usize)
     }
 }
 
@@ -182,8 +186,8 @@ impl LiteralsBuilder {
         }
         forms.extend([0; PADDING]);
         let mut holding = vec![0u64; patterns.offsets.len()];
-        patterns.finder.find(&forms, |pattern, _, _| {
-            if let Some(holding) = holding.get_mut(pattern as usize) {
+        patterns.finder.find(&forms, &mut Vec::new(), |hit| {
+            if let Some(holding) = holding.get_mut(hit.pattern as usize) {
                 *holding += 1;
             }
         });
@@ -225,8 +229,9 @@ impl Patterns {
         let mut uses = Vec::with_capacity(asked.len());
         let mut forms: Vec<(&[u8], Begins)> = Vec::with_capacity(asked.len());
         for alike in asked.chunk_by(|(one, _), (other, _)| one == other) {
-            let begins = alike.iter().map(|(form, one)| begins(form, one.check)).reduce(Begins::or);
-            let (Some((form, _)), Some(begins)) = (alike.first(), begins) else { continue };
+            let Some((form, _)) = alike.first() else { continue };
+            let anywhere = alike.iter().any(|(form, one)| begins(form, one.check) == Begins::Anywhere);
+            let begins = if anywhere { Begins::Anywhere } else { Begins::AtWords };
             offsets.push(narrow(uses.len()));
             forms.push((form.as_bytes(), begins));
             uses.extend(alike.iter().map(|(_, one)| *one));
@@ -240,9 +245,9 @@ impl Patterns {
 fn begins(form: &str, check: Check) -> Begins {
     match check {
         // A whole text stands behind no letter and before none.
-        Check::Whole => Begins::AT_WORDS,
-        Check::Word if form.starts_with(|c: char| c.is_ascii_alphanumeric()) => Begins::AT_WORDS,
-        Check::None | Check::Word | Check::Raw | Check::Prefix => Begins::ANYWHERE,
+        Check::Whole => Begins::AtWords,
+        Check::Word if form.starts_with(|c: char| c.is_ascii_alphanumeric()) => Begins::AtWords,
+        Check::None | Check::Word | Check::Raw | Check::Prefix => Begins::Anywhere,
     }
 }
 
@@ -277,20 +282,21 @@ mod tests {
         let texts =
             ["quota exceeded for tier 7 of planet", "the quota exceeded for tier 13 of plan", "额度已用尽。"];
         for text in texts.into_iter().chain(patterns.iter().map(String::as_str)) {
-            let mut hits = Vec::new();
+            let mut found = Vec::new();
             let mut padded = Vec::new();
             letters(text, &mut padded);
-            built.scan(&padded, text.as_bytes(), 0..text.len(), 1, |atom| hits.push(atom.0));
-            hits.sort_unstable();
+            built
+                .scan(&padded, text.as_bytes(), 0..text.len(), 1, &mut Vec::new(), |atom| found.push(atom.0));
+            found.sort_unstable();
             let mut expected = Vec::new();
             for (atom, pattern) in (0u32..).zip(&patterns) {
-                for (start, found) in text.match_indices(pattern.as_str()) {
+                for (start, part) in text.match_indices(pattern.as_str()) {
                     expected.push(1_000 + atom);
-                    expected.extend(is_word(text.as_bytes(), start, start + found.len()).then_some(atom));
+                    expected.extend(is_word(text.as_bytes(), start, start + part.len()).then_some(atom));
                 }
             }
             expected.sort_unstable();
-            assert_eq!(hits, expected, "{text}");
+            assert_eq!(found, expected, "{text}");
         }
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod atom;
 mod compile;
 mod error;
 pub(crate) mod exprs;
-mod finder;
+pub(crate) mod finder;
 mod hash;
 mod index;
 pub(crate) mod literals;

@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::super::judge::{aborted_word, body_word};
 use crate::{
     lang::tree::{Cond, Field, ResetPlace, Ruleset},
-    signal::{Evidence, SegmentKind, SignalRef, mask},
+    signal::{Aborted, Evidence, SegmentKind, SignalRef, mask},
     table::Table,
 };
 
@@ -95,8 +94,8 @@ pub(super) fn findings(table: &Table, signal: &SignalRef<'_>, evidence: &Evidenc
                 text: mask(evidence.original.get(segment.original.clone()).unwrap_or_default()),
             })
             .collect(),
-        body: body_word(evidence.body),
-        aborted: evidence.aborted.map(aborted_word),
+        body: evidence.body.word(),
+        aborted: evidence.aborted.map(Aborted::word),
         headers: evidence
             .headers
             .iter()
