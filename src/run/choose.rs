@@ -45,6 +45,11 @@ impl Call {
         let cooldown = self.throttle.as_ref().is_some_and(|throttle| throttle.bucket.is_none());
         cooldown || self.probe == Some(Probe::Sibling)
     }
+
+    /// Whether it looks after the origin, as was due (B3).
+    pub fn is_origin_probe(&self) -> bool {
+        self.probe == Some(Probe::Origin)
+    }
 }
 
 /// What is to be done about a candidate.
@@ -252,8 +257,7 @@ impl Run {
         if let Some(throttle) = &call.throttle {
             world.memory.probed(&throttle.provider, throttle.bucket.as_deref(), world.now);
         }
-        if self.origin_probe
-            && self.at == 0
+        if call.is_origin_probe()
             && let (Some(session), Some(every)) = (&self.request.session, self.origin_every())
         {
             world.memory.origin_probed(session, &call.candidate, every, world.now);

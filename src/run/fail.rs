@@ -115,8 +115,7 @@ impl Run {
             changes.extend(new_secret.map(|new| secret(profile, new)));
             changes.extend(self.failure(call, profile));
         }
-        if self.origin_probe
-            && self.at == 0
+        if call.is_origin_probe()
             && let Some(of) = self.overrides.stored().map(Override::key)
         {
             changes.push(origin_probed(of, call));

@@ -20,7 +20,7 @@ impl Run {
         if let Some(throttle) = &call.throttle {
             world.memory.not_probed(&throttle.provider, throttle.bucket.as_deref(), call.started);
         }
-        if let Some(session) = self.request.session.as_ref().filter(|_| self.origin_probe && self.at == 0) {
+        if let Some(session) = self.request.session.as_ref().filter(|_| call.is_origin_probe()) {
             world.memory.origin_not_probed(session, &call.candidate);
         }
         let here = self.last.as_ref().filter(|last| last.candidate == call.candidate);
