@@ -9,6 +9,8 @@ mod escape;
 mod jsonl;
 #[path = "../../src/cli/lines.rs"]
 mod lines;
+#[path = "../../src/cli/lists.rs"]
+mod lists;
 
 use pointsman::{classify::Scratch, time::Timestamp};
 use serde_json::Value;

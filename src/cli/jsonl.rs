@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 use super::{
     escape::harmless_json,
     lines::{LONGEST, Line},
+    lists::{Header, details, headers},
 };
 use crate::{
-    signal::{Aborted, Headers, SignalRef, Texts, unescape_into},
+    signal::{Aborted, Headers, SignalRef, TEXT_LIMIT, Texts, unescape_into},
     time::Timestamp,
 };
 
@@ -33,9 +34,6 @@ pub(super) struct Input<'a> {
     aborted: Option<Aborted>,
     received_at: Option<Timestamp>,
 }
-
-/// A header's name and value.
-type Header<'a> = (Cow<'a, str>, Cow<'a, str>);
 
 impl Input<'_> {
     /// The id as a person writes it: a string without its quotes.
@@ -140,8 +138,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
 /// digits, an object as `message` is its JSON, a word as `status` is a type.
 ///
 /// # Errors
-/// One sentence, when the line is not a JSON object, or `aborted`, `headers` or `receivedAt` cannot
-/// be understood.
+/// One sentence, when the line is not a JSON object, `id` is too long, or `aborted`, `headers` or
+/// `receivedAt` cannot be understood.
 fn read(line: &str) -> Result<Input<'_>, String> {
     if !line.trim_start().starts_with('{') {
         return Err("the line is not a JSON object; `--raw` takes plain log lines".into());
@@ -150,6 +148,9 @@ fn read(line: &str) -> Result<Input<'_>, String> {
         let what = if error.is_eof() { "the JSON ends too early" } else { "the JSON is broken" };
         format!("{what}, at column {}", error.column())
     })?;
+    if fields.id.is_some_and(|id| id.get().len() > TEXT_LIMIT) {
+        return Err(format!("the `id` is longer than {} KiB", TEXT_LIMIT >> 10));
+    }
     let mut input = Input {
         id: fields.id,
         provider: fields.provider.and_then(text),
@@ -215,63 +216,16 @@ pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A list of texts; a lone value is a list of one.
-fn details(raw: &RawValue) -> Vec<Cow<'_, str>> {
-    match serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
-        Ok(list) => list.into_iter().filter_map(text).collect(),
-        Err(_) => text(raw).into_iter().collect(),
-    }
-}
-
-/// Headers as an object of values or lists of values, or as a list of pairs.
-fn headers(raw: &RawValue) -> Result<Vec<Header<'_>>, String> {
-    if raw.get() == "null" {
-        return Ok(Vec::new());
-    }
-    if let Ok(Pairs(pairs)) = serde_json::from_str(raw.get()) {
-        let mut out = Vec::with_capacity(pairs.len());
-        for (name, value) in pairs {
-            out.extend(details(value).into_iter().map(|value| (name.clone(), value)));
-        }
-        return Ok(out);
-    }
-    let pairs = serde_json::from_str::<Vec<(&RawValue, &RawValue)>>(raw.get())
-        .map_err(|_| "`headers` is not an object of names and values".to_owned())?;
-    Ok(pairs.into_iter().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect())
-}
-
-/// An object's keys and values in order, a key given twice kept twice.
-struct Pairs<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
-    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Pairs<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some((key, value)) = map.next_entry::<Cow<'de, str>, &'de RawValue>()? {
-                    pairs.push((key, value));
-                }
-                Ok(Pairs(pairs))
-            }
-        }
-        deserializer.deserialize_map(Object)
-    }
-}
-
 /// The word for how an attempt was cut off.
 pub(super) fn aborted(said: &str) -> Result<Aborted, String> {
     match said {
         "user" => Ok(Aborted::User),
         "host" => Ok(Aborted::Host),
         "deadline" => Ok(Aborted::Deadline),
-        other => Err(format!("`{other}` does not say how it was aborted; `user`, `host` or `deadline` does")),
+        other => {
+            let other = shown(other);
+            Err(format!("`{other}` does not say how it was aborted; `user`, `host` or `deadline` does"))
+        }
     }
 }
 
@@ -282,7 +236,12 @@ pub(super) fn instant(said: &str) -> Result<Timestamp, String> {
     millis
         .unwrap_or_else(|| said.parse())
         .map(|time| Timestamp::from_millis(time.as_millisecond()))
-        .map_err(|_| format!("`{said}` is not a time; write it like `2026-11-30T10:00:00Z`"))
+        .map_err(|_| format!("`{}` is not a time; write it like `2026-11-30T10:00:00Z`", shown(said)))
+}
+
+/// As much of a wrong word as a sentence holds.
+fn shown(said: &str) -> &str {
+    said.get(..said.floor_char_boundary(100)).unwrap_or_default()
 }
 
 /// A status out of range is none: hosts write 0 or -1 when there was no answer.
@@ -386,6 +345,27 @@ mod tests {
             let error = read(line).unwrap_err();
             assert!(error.contains(part), "{line}: {error}");
         }
+    }
+
+    #[test]
+    fn what_nobody_looks_at_is_not_held() {
+        let many = "1,".repeat(1_000_000) + "1";
+        let line = format!(r#"{{"details":[{many}]}}"#);
+        assert_eq!(read(&line).unwrap().details.len(), TEXT_LIMIT + 1, "one more says that it is cut");
+        // A name stands beside each of its values.
+        let name = "\\n".repeat(30_000);
+        let line = format!(r#"{{"headers":{{"retry-after":"5","{name}":[{many}],"last":1}}}}"#);
+        let held = read(&line).unwrap().headers;
+        assert_eq!(held.iter().map(|(name, _)| name.len()).collect::<Vec<_>>(), [11, 30_000, 30_000]);
+        let pairs = format!(r#"["a","b"],{}["a","b"]"#, r#"["",""],"#.repeat(1_000_000));
+        let line = format!(r#"{{"headers":[{pairs}]}}"#);
+        assert!(read(&line).unwrap().headers.len() <= TEXT_LIMIT);
+        let long = "x".repeat(1_000_000);
+        for field in ["id", "aborted", "receivedAt"] {
+            let error = read(&format!(r#"{{"{field}":"{long}"}}"#)).unwrap_err();
+            assert!(error.len() < 250, "{field}");
+        }
+        assert_eq!(read(&format!(r#"{{"id":"{long}"}}"#)).unwrap_err(), "the `id` is longer than 64 KiB");
     }
 
     #[test]

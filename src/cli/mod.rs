@@ -12,6 +12,7 @@ mod flags;
 mod input;
 mod jsonl;
 mod lines;
+mod lists;
 mod progress;
 mod report;
 mod rulebook;

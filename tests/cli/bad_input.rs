@@ -159,6 +159,30 @@ fn a_line_of_50_mb_is_not_held() {
     }
 }
 
+/// Neither for several workers, nor for a single one: values that nobody looks at, and a long name beside each of
+/// many values of a header.
+#[cfg(target_os = "linux")]
+#[test]
+fn lines_of_a_million_values_are_not_held() {
+    let many = "1,".repeat(2_000_000) + "1";
+    let bad = [
+        format!("{{\"message\":\"x\",\"details\":[{many}]}}\n"),
+        format!("{{\"message\":\"x\",\"headers\":{{\"{}\":[{many}]}}}}\n", "\\n".repeat(500_000)),
+    ];
+    let good = format!("{GOOD}\n").repeat(10_000);
+    for args in [&["classify"][..], &["classify", "--format", "human"]] {
+        let mut child = pointsman(args).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        for part in [&good, &bad[0], &bad[1], &bad[0], &good, &good] {
+            stdin.write_all(part.as_bytes()).unwrap();
+        }
+        let peak = super::peak(&child).unwrap();
+        drop(stdin);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        assert!(peak < 64 * 1024, "{args:?}: {peak} kB at most in memory");
+    }
+}
+
 #[test]
 fn a_closed_pipe_in_the_middle_is_success() {
     let mut child = pointsman(&["classify"]).stdin(Stdio::piped()).spawn().unwrap();

@@ -2,8 +2,9 @@
 //! of whole lines, workers judge them, and the answers are written in order.
 //!
 //! Chunks go to the workers in turn and are taken from them in the same turn, so that order needs no
-//! book-keeping, and each channel holds one chunk, so that memory is bounded. What a read has brought
-//! is passed on before the next one, which may block: a live log is answered as it comes.
+//! book-keeping. Each channel holds one chunk, and nothing is read while one of very long lines is judged,
+//! so that memory is bounded. What a read has brought is passed on before the next one, which may block: a
+//! live log is answered as it comes.
 
 use std::{
     io::{self, Read, Write},
@@ -23,6 +24,9 @@ use crate::cli::{
 
 /// So many bytes of lines go to a worker at once.
 const CHUNK: usize = 64 * 1024;
+
+/// Only one chunk of more bytes than this is there at a time.
+const LARGE: usize = 512 * 1024;
 
 /// More workers than this would wait for the reader.
 const MOST: usize = 4;
@@ -44,6 +48,8 @@ struct Chunk {
     bytes: Vec<u8>,
     /// Where each line ends, and whether that is all of it.
     ends: Vec<(usize, bool)>,
+    /// Tells by its end that the chunk is gone.
+    held: Option<SyncSender<()>>,
 }
 
 impl Chunk {
@@ -53,6 +59,13 @@ impl Chunk {
         }
         self.bytes.extend_from_slice(line.bytes);
         self.ends.push((self.bytes.len(), line.whole));
+    }
+
+    /// What ends when the chunk is gone.
+    fn gone(&mut self) -> Receiver<()> {
+        let (held, gone) = sync_channel(0);
+        self.held = Some(held);
+        gone
     }
 
     fn lines(&self) -> impl Iterator<Item = Line<'_>> {
@@ -116,8 +129,12 @@ fn read(mut lines: Lines<Box<dyn Read + Send>>, inputs: Vec<SyncSender<Outcome<C
     thread::spawn(move || {
         let mut turns = inputs.iter().cycle();
         let mut chunk = Chunk::default();
-        let mut send = |what| {
+        let mut send = |mut what: Outcome<Chunk>| {
+            let gone = what.as_mut().ok().filter(|chunk| chunk.bytes.len() > LARGE).map(Chunk::gone);
             let sent = turns.next().is_some_and(|input| input.send(what).is_ok());
+            if let Some(gone) = gone {
+                let _ = gone.recv();
+            }
             if sent { Ok(()) } else { Err(io::Error::from(io::ErrorKind::BrokenPipe)) }
         };
         loop {
@@ -162,6 +179,9 @@ fn work(
                 done.fine &= judge(&line, &mut done.text)?;
                 done.last = line.number;
             }
+            let Chunk { bytes, held, .. } = chunk;
+            drop(bytes);
+            drop(held);
             Ok(done)
         });
         if answers.send(answered).is_err() {
