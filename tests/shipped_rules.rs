@@ -16,6 +16,7 @@ use pointsman::{
     },
     signal::Signal,
     table::{NoSettings, Table},
+    time::Timestamp,
     verify,
 };
 use serde_json::Value;
@@ -160,6 +161,38 @@ fn d_accuracy_on_undisputed_rows() {
         println!("{corpus}: {hits} of {} right, {share:.4}", rows.len());
         assert!(share >= least, "{corpus}: {share:.4}\n{wrong}");
     }
+}
+
+/// A provider chooses its words, and so its window: of all that name a time years away, as the security page says.
+#[test]
+fn c11_no_reset_time_is_trusted_beyond_eight_days() {
+    let (rules, _) = load::shipped().unwrap();
+    let table = Table::compile(rules, &NoSettings).unwrap();
+    let now = Timestamp::from_millis(1_796_032_800_000);
+    let hours = |message: &str, header: (&str, &str)| {
+        let signal = Signal {
+            status: Some(429),
+            message: Some(message.to_owned()),
+            headers: vec![(header.0.to_owned(), header.1.to_owned())],
+            received_at: Some(now),
+            ..Signal::default()
+        };
+        let reset = table.classify(&signal.as_ref(), &mut Scratch::default()).reset;
+        reset.map(|hint| hint.at.since(now).as_secs() / 3_600)
+    };
+    let (limit, none) = ("Rate limit reached", ("", ""));
+    for message in [
+        "Rate limit reached. Please try again in 900 days",
+        "Rate limit reached; resets in 90000 hours",
+        "Rate limit reached. You will regain access on 2099-01-01",
+        r#"{"error":{"message":"Rate limit reached","resets_in_seconds":900000000}}"#,
+    ] {
+        assert_eq!(hours(message, none), Some(8 * 24), "{message}");
+    }
+    assert_eq!(hours(limit, ("anthropic-ratelimit-unified-reset", "4102444800")), Some(8 * 24));
+    assert_eq!(hours(limit, ("retry-after", "900000000")), Some(24));
+    assert_eq!(hours(limit, none), None);
+    assert_eq!(hours("The server is overloaded, try again in 900 days", none), None, "only limits ask");
 }
 
 #[test]
