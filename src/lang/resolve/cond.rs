@@ -376,8 +376,11 @@ impl Resolver<'_> {
             }
             raw
         };
-        let start = regex.span.start + u32::try_from(open + 1 + place(at.start)).unwrap_or(0);
-        let end = regex.span.start + u32::try_from(open + 1 + place(at.end)).unwrap_or(0);
-        Span { source: regex.span.source, start, end: end.max(start + 1).min(regex.span.end) }
+        let (first, last) = (place(at.start), place(at.end));
+        // A place between two characters shows the one behind it.
+        let least = body.get(first..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        let spot = |raw: usize| regex.span.start + u32::try_from(open + 1 + raw).unwrap_or(0);
+        let end = spot(last.max(first + least)).min(regex.span.end);
+        Span { source: regex.span.source, start: spot(first), end }
     }
 }
