@@ -378,9 +378,9 @@ impl Resolver<'_> {
         };
         let (first, last) = (place(at.start), place(at.end));
         // A place between two characters shows the one behind it.
-        let least = body.get(first..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        let width = body.get(first..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         let spot = |raw: usize| regex.span.start + u32::try_from(open + 1 + raw).unwrap_or(0);
-        let end = spot(last.max(first + least)).min(regex.span.end);
+        let end = spot(last.max(first + width)).min(regex.span.end);
         Span { source: regex.span.source, start: spot(first), end }
     }
 }
