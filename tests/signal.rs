@@ -406,7 +406,9 @@ fn hostile_texts_leave_no_more_than_their_length() {
         let mut evidence = Evidence::default();
         normaliser().read(&SignalRef { message: Some(&text), ..SignalRef::default() }, &mut evidence);
         well_formed(&evidence);
-        assert!(evidence.original.len() <= 10 * TEXT_LIMIT, "{unit}");
+        // A text that is read and one that it holds unescaped; folding makes some characters longer.
+        let most = evidence.original.len().max(evidence.folded.len());
+        assert!(most <= 2 * TEXT_LIMIT, "{unit}: {most}");
     }
     let deep = "[".repeat(10_000) + &"{\"error\":".repeat(10_000);
     let _ = message(&deep);
