@@ -321,6 +321,18 @@ fn only_the_head_and_the_tail_of_a_huge_text_are_read() {
 }
 
 #[test]
+fn headers_beyond_the_limit_are_passed_over() {
+    let long = "x".repeat(TEXT_LIMIT - 20);
+    let headers = [("first", "1"), ("long", &*long), ("beyond", "1234567890"), ("last", "2")];
+    let signal = SignalRef { headers: Headers::Borrowed(&headers), ..SignalRef::default() };
+    let mut evidence = Evidence::default();
+    Normaliser::default().read(&signal, &mut evidence);
+    let names: Vec<&str> = evidence.headers.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["first", "long", "last"]);
+    assert!(evidence.cut);
+}
+
+#[test]
 fn d13_an_echo_goes_on_behind_the_cut() {
     for length in [TEXT_LIMIT - 2_000, TEXT_LIMIT, 2 * TEXT_LIMIT, 20 * TEXT_LIMIT] {
         let words = "all is well with the weather ".repeat(length / 29);

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Bytes of text that one error may bring; of a longer one the first three quarters of this and
-/// the last quarter are read, one behind the other.
+/// the last quarter are read, one behind the other. Headers that go beyond as many are passed over.
 pub const TEXT_LIMIT: usize = 64 * 1024;
 
 /// Bytes of a code, type or parameter that a host gives.
@@ -86,7 +86,13 @@ fn take_given(signal: &SignalRef<'_>, evidence: &mut Evidence) {
     if let Some(model) = signal.model {
         fold_into(model, &mut evidence.model);
     }
+    let mut left = TEXT_LIMIT;
     for (name, value) in signal.headers.iter() {
+        let Some(rest) = left.checked_sub(name.len() + value.len()) else {
+            evidence.buffers.scratch.cut = true;
+            continue;
+        };
+        left = rest;
         let (mut key, mut text) = evidence.buffers.spare.pop().unwrap_or_default();
         key.clear();
         key.push_str(name);
