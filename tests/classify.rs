@@ -161,6 +161,7 @@ fn d14_fields_are_evidence_of_their_own() {
         (r#"header "retry-after" is absent"#, true),
         ("aborted is deadline", true),
         ("aborted is user", false),
+        ("aborted is present", true),
         ("body is json", true),
         (r#"text has "no way""#, true),
         (r#"text has "rate limit""#, false),
@@ -169,6 +170,7 @@ fn d14_fields_are_evidence_of_their_own() {
     ] {
         assert_eq!(holding(cond, std::slice::from_ref(&signal)), [expected], "{cond}");
     }
+    assert_eq!(holding("aborted is absent", &[signal, message("x")]), [false, true]);
 }
 
 #[test]

@@ -190,6 +190,17 @@ fn b3_the_origin_is_probed_after_five_minutes() {
 }
 
 #[test]
+fn b3_only_a_due_probe_counts_as_one() {
+    let mut lab = lab();
+    lab.turn(up(&["other"]));
+    lab.minutes(4);
+    let turn = lab.turn(up(&[]));
+    assert_eq!(turn.calls(), ["other/b other:y", "third/c third:z", "acme/a acme:x"]);
+    lab.minutes(1);
+    assert_eq!(lab.turn(up(&["other"])).calls(), ["acme/a acme:x origin", "other/b other:y"]);
+}
+
+#[test]
 fn b3_a_skipped_origin_does_not_use_up_the_probe() {
     let mut lab = lab();
     lab.turn(|call, _| if call.candidate.provider == "acme" { fails("t_bill") } else { Reply::Ok });

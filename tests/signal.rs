@@ -259,6 +259,15 @@ fn scalars_serve_reset_declarations() {
 }
 
 #[test]
+fn what_stands_in_two_fields_is_read_in_both_and_a_text_said_twice_once() {
+    let evidence = message(
+        r#"{"code":"Denied","message":"denied","error":{"message":"Denied","details":[{"description":"denied"}]}}"#,
+    );
+    assert_eq!(evidence.texts().collect::<Vec<_>>(), ["denied"]);
+    assert_eq!(all(&evidence, SegmentKind::Code), ["denied"]);
+}
+
+#[test]
 fn folding_closes_every_text() {
     let evidence = read(&SignalRef {
         message: Some("It’s  “OVER”\0\0limit"),

@@ -478,6 +478,19 @@ fn b3_probe_times_belong_to_one_override() {
 }
 
 #[test]
+fn j4_of_two_runs_one_tells_of_an_override() {
+    let auto = chosen("f1", SelectionSource::Auto);
+    let mut session = session_with(Some(auto.clone()), &[]);
+    let notified = Change::Notified { of: auto.key() };
+    assert_eq!(transition::session(&mut session, &notified), Ok(Outcome::Done));
+    assert!(session.selected.as_ref().unwrap().notified);
+    assert_eq!(transition::session(&mut session, &notified), Ok(Outcome::Kept));
+    let mut other = session_with(Some(chosen("f2", SelectionSource::Auto)), &[]);
+    assert_eq!(transition::session(&mut other, &notified), Ok(Outcome::Kept));
+    assert!(!other.selected.unwrap().notified);
+}
+
+#[test]
 fn c10_an_automatic_pin_never_replaces_the_users() {
     let mut session = session_with(None, &[("openai", pin("mine", true))]);
     let change = |pin| Change::Pin { family: "openai".into(), pin };
@@ -698,6 +711,10 @@ fn e11_a_second_of_skew_is_no_jump() {
     let before = usage.clone();
     assert!(transition::guard(&mut usage, START.before(transition::SKEW)).is_empty());
     assert_eq!(usage, before);
+    usage.last_used = Some(START.after(DAY));
+    assert!(transition::guard(&mut usage, START.before(transition::SKEW)).is_empty());
+    let taken_back = Some(START.before(transition::SKEW));
+    assert_eq!(usage, Usage { last_used: taken_back, ..before }, "nothing else");
     let earlier = START.before(transition::SKEW).before(Duration::from_millis(1));
     let cuts = transition::guard(&mut usage, earlier);
     assert_eq!(cuts, [(usage.windows[0].clone(), open.until)]);

@@ -48,7 +48,7 @@ pub(super) fn hint(judge: &mut Judge<'_>, bounds: ResetBounds, now: Timestamp) -
 /// only in the original, which an expression with `/c` searches.
 fn in_texts(reset: &Reset, expr: &Expr, evidence: &Evidence, now: Timestamp) -> Option<Timestamp> {
     let built = expr.get()?;
-    let group = built.group_info().to_index(PatternID::ZERO, "t").filter(|group| *group < GROUPS)?;
+    let group = built.group_info().to_index(PatternID::ZERO, "t")?;
     texts(evidence, ask::mask(&Field::Text)).find_map(|(folded, original)| {
         let text = if expr.case_sensitive { original } else { folded };
         let mut slots = [None; 2 * GROUPS];

@@ -77,10 +77,9 @@ fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
     if rest.is_empty() {
         return plain;
     }
-    // The last word, of which the first bytes were looked at before.
+    // The last word, of which the first bytes were looked at before: the first is no second blank.
     if let Some(at) = bytes.len().checked_sub(8) {
-        let before = at.checked_sub(1).map_or(blank_before, |last| bytes.get(last) == Some(&b' '));
-        (plain, blanks) = (at, if before { LAST } else { 0 });
+        (plain, blanks) = (at, 0);
     }
     let (odd, _) = odd_bytes(swar::padded(bytes, plain), blanks);
     if odd == 0 { bytes.len() } else { bytes.len().min(plain + swar::first(odd)) }
@@ -201,6 +200,7 @@ mod tests {
             ("ПРЕВЫШЕН Лимит", "превышен лимит"),
             ("a\0b", "a b"),
             ("\u{a0}x\u{3000}", "x"),
+            ("x““““““““““", "x\"\"\"\"\"\"\"\"\"\""),
             ("", ""),
             (" \n ", ""),
         ] {

@@ -359,6 +359,19 @@ mod tests {
         found
     }
 
+    #[test]
+    fn three_letters_are_found_whatever_follows() {
+        for (begins, text) in
+            [(Begins::Anywhere, "xabcd"), (Begins::AtWords, "abc.d"), (Begins::AtWords, "abc")]
+        {
+            let finder = Finder::new(&[(b"abc", begins)]);
+            let padded = [text.as_bytes(), &[0; PADDING]].concat();
+            let mut found = Vec::new();
+            finder.find(&padded, &mut Vec::new(), |hit| found.push(hit.start as usize));
+            assert_eq!(found, [text.find("abc").unwrap()], "{text}");
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_there_is_found_and_nothing_else(
