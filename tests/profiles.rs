@@ -142,8 +142,10 @@ fn c5_the_set_is_the_order_else_the_configured_else_the_stored() {
     assert_eq!(names(&set.profiles), ["openai:key", "openai:login"]);
     assert_eq!((set.listed, set.missing), (Listed::Configured, ids(&["openai:lost"])));
 
-    let set = profile_set("openai", None, &ids(&["groq:x"]), &stored, &family);
-    assert_eq!((names(&set.profiles).len(), set.listed), (3, Listed::Stored));
+    for configured in ["groq:x", "openai:lost"] {
+        let set = profile_set("openai", None, &ids(&[configured]), &stored, &family);
+        assert_eq!((names(&set.profiles).len(), set.listed), (3, Listed::Stored), "{configured}");
+    }
 }
 
 #[test]

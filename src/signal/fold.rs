@@ -63,8 +63,8 @@ fn plain_prefix(bytes: &[u8], blank_before: bool) -> usize {
         let (behind, _) = bytes.get(1..).unwrap_or_default().as_chunks::<32>();
         plain = 32 * blocks.iter().zip(behind).take_while(|(block, behind)| is_plain(block, behind)).count();
     }
-    let blank = plain.checked_sub(1).map_or(blank_before, |last| bytes.get(last) == Some(&b' '));
-    let mut blanks = if blank { LAST } else { 0 };
+    // A block ends before no second blank.
+    let mut blanks = if blank_before && plain == 0 { LAST } else { 0 };
     let (words, rest) = bytes.get(plain..).unwrap_or_default().as_chunks::<8>();
     for word in words {
         let (odd, here) = odd_bytes(u64::from_le_bytes(*word), blanks);
@@ -201,6 +201,11 @@ mod tests {
             ("a\0b", "a b"),
             ("\u{a0}x\u{3000}", "x"),
             ("x““““““““““", "x\"\"\"\"\"\"\"\"\"\""),
+            ("““““““““““““", "\"\"\"\"\"\"\"\"\"\"\"\""),
+            (
+                "as long as two blocks of\0 thirty-two bytes, or as good as",
+                "as long as two blocks of thirty-two bytes, or as good as",
+            ),
             ("", ""),
             (" \n ", ""),
         ] {
