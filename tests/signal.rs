@@ -330,6 +330,22 @@ fn only_the_head_and_the_tail_of_a_huge_text_are_read() {
 }
 
 #[test]
+fn message_and_details_share_the_limit_and_a_cut_keeps_most_of_the_head() {
+    let long = "x".repeat(TEXT_LIMIT);
+    let of = |message: &str, detail: &str| {
+        let details = Texts::Borrowed(&[detail]);
+        read(&SignalRef { message: Some(message), details, ..SignalRef::default() })
+    };
+    let full = of(&long, "detail");
+    assert_eq!((full.original.len(), full.cut), (TEXT_LIMIT, true), "nothing is left for the detail");
+    let half = of(&long[..TEXT_LIMIT / 2], &long);
+    assert_eq!(half.original.find(" … "), Some(TEXT_LIMIT / 2 + TEXT_LIMIT / 8 * 3));
+    assert_eq!((half.original.len(), half.cut), (TEXT_LIMIT, true));
+    let code = |length| read(&SignalRef { code: Some(&"c".repeat(length)), ..SignalRef::default() });
+    assert_eq!([1_024, 1_025].map(|length| code(length).cut), [false, true]);
+}
+
+#[test]
 fn headers_beyond_the_limit_are_passed_over() {
     let long = "x".repeat(TEXT_LIMIT - 20);
     let headers = [("first", "1"), ("long", &*long), ("beyond", "1234567890"), ("last", "2")];

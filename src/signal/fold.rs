@@ -162,7 +162,7 @@ pub(super) fn unfold(text: &str, wanted: &Range<usize>) -> Option<Range<usize>> 
     for (at, c) in text.char_indices() {
         let before = out.len();
         push_char(c, 0, &mut out);
-        if out.len() > wanted.start && before < wanted.end && out.len() > before {
+        if out.len() > wanted.start && before < wanted.end {
             let end = at + c.len_utf8();
             span = Some(span.map_or(at, |span| span.start)..end);
         }
@@ -228,6 +228,12 @@ mod tests {
                 prop_assert!(again.contains(wanted.trim()), "{again:?} {wanted:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_no_part_of_the_folded_text_comes_from_nowhere() {
+        assert_eq!(unfold("ab", &(1..3)), None);
+        assert_eq!(unfold("é", &(1..1)), None);
     }
 
     #[test]
