@@ -201,7 +201,7 @@ mod tests {
             ("a\0b", "a b"),
             ("\u{a0}x\u{3000}", "x"),
             ("x““““““““““", "x\"\"\"\"\"\"\"\"\"\""),
-            ("““““““““““““", "\"\"\"\"\"\"\"\"\"\"\"\""),
+            ("«««««««««««««««««", "\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"\""),
             (
                 "as long as two blocks of\0 thirty-two bytes, or as good as",
                 "as long as two blocks of thirty-two bytes, or as good as",
