@@ -117,6 +117,11 @@ fn message_is_the_innermost_and_text_goes_outside_in() {
     assert_eq!(inner(&nested), "denied");
     assert_eq!(all(&nested, SegmentKind::Wrapper), ["litellm.x: bedrockexception -", "retry later"]);
 
+    let carried = message(
+        r#"{"error":{"message":"outer","metadata":{"content":"seen 402 {\"error\":{\"message\":\"real\"}} there"}}}"#,
+    );
+    assert_eq!((inner(&carried), all(&carried, SegmentKind::Wrapper)), ("real", vec![]));
+
     let plain = message("Too Many Requests");
     assert_eq!(plain.texts().collect::<Vec<_>>(), ["too many requests"]);
     assert_eq!(plain.body, Body::Text);
@@ -341,6 +346,8 @@ fn message_and_details_share_the_limit_and_a_cut_keeps_most_of_the_head() {
     let half = of(&long[..TEXT_LIMIT / 2], &long);
     assert_eq!(half.original.find(" … "), Some(TEXT_LIMIT / 2 + TEXT_LIMIT / 8 * 3));
     assert_eq!((half.original.len(), half.cut), (TEXT_LIMIT, true));
+    assert!(!of(&long[10..], "0123456789").cut, "both fit");
+    assert!(of(&"İ".repeat(TEXT_LIMIT / 2 - 10), "x").cut, "folded it is longer, and leaves nothing");
     let code = |length| read(&SignalRef { code: Some(&"c".repeat(length)), ..SignalRef::default() });
     assert_eq!([1_024, 1_025].map(|length| code(length).cut), [false, true]);
 }
