@@ -94,6 +94,7 @@ fn contains_and_starts_with_are_raw() {
     holds_for(r#"text contains "ate_lim""#, &[("RATE_LIMIT", true), ("rate limit", false)]);
     holds_for(r#"text contains "quota: ""#, &[("quota: 5", true), ("quota:5", false)]);
     holds_for(r#"text starts with "Error in""#, &[("error input", true), ("an error input", false)]);
+    holds_for(r#"text starts with "Error ""#, &[("error  input", true), ("errors", false)]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use pointsman::{
     table::{NoSettings, Table},
     verify,
 };
-use proptest::prelude::*;
+use proptest::{prelude::*, sample::select};
 
 const WORDS: [&str; 6] = ["daily", "limit", "quota", "daily limit", "quota left", "limit reached"];
 const PROVIDERS: [&str; 4] = ["openai", "openai-codex", "kimi", "kimi-code"];
@@ -17,6 +17,11 @@ fn quoted(words: &[&str]) -> String {
     words.join(", ")
 }
 
+/// What may stand around a part of a text.
+fn blank() -> impl Strategy<Value = &'static str> {
+    select(vec!["", " "])
+}
+
 /// A test of the language, as text.
 fn test() -> impl Strategy<Value = String> {
     let some = || prop::sample::subsequence(WORDS.to_vec(), 1..3);
@@ -24,8 +29,9 @@ fn test() -> impl Strategy<Value = String> {
         some().prop_map(|w| format!("text has any of [{}]", quoted(&w))),
         some().prop_map(|w| format!("text has all of [{}]", quoted(&w))),
         some().prop_map(|w| format!("message in [{}]", quoted(&w))),
-        prop::sample::select(WORDS.to_vec()).prop_map(|w| format!("text starts with \"{w}\"")),
-        prop::sample::select(WORDS.to_vec()).prop_map(|w| format!("text contains \"{w}\"")),
+        (select(WORDS.to_vec()), blank()).prop_map(|(w, after)| format!("text starts with \"{w}{after}\"")),
+        (blank(), select(WORDS.to_vec()), blank())
+            .prop_map(|(before, w, after)| format!("text contains \"{before}{w}{after}\"")),
         (400u16..404, 0u16..3).prop_map(|(low, more)| format!("status in [{low}..{}]", low + more)),
         (400u16..404).prop_map(|s| format!("status is {s}")),
         prop::sample::select(PROVIDERS.to_vec()).prop_map(|p| format!("provider is \"{p}\"")),
@@ -88,6 +94,26 @@ proptest! {
                 prop_assert!(!covered || verdict.rule != Some(RuleId(1)), "{text}{signal:?}");
             }
         }
+    }
+}
+
+#[test]
+fn a_blank_at_the_edge_of_a_part_narrows_it() {
+    let covered = |one: &str, other: &str| {
+        let text = format!(
+            "language 1\nrule first -> unclassified when text {one}\nrule second -> unclassified when text {other}\n"
+        );
+        let (set, found) = load::from_text(&text).unwrap();
+        let table = Table::compile(set, &NoSettings).unwrap();
+        verify::warnings(&table, found).iter().any(|w| w.code == lints::COVERED_RULE)
+    };
+    for (narrow, wide) in [
+        (r#"contains "quota: ""#, r#"contains "quota:""#),
+        (r#"contains " quota""#, r#"contains "quota""#),
+        (r#"starts with "quota ""#, r#"starts with "quota""#),
+    ] {
+        assert!(covered(wide, narrow), "{wide} {narrow}");
+        assert!(!covered(narrow, wide), "{narrow} {wide}");
     }
 }
 

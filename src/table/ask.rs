@@ -30,7 +30,7 @@ pub(crate) enum Want {
     Has(Vec<String>),
     /// This folded substring.
     Contains(String),
-    /// This folded prefix.
+    /// This folded prefix, with the blank at its end.
     Starts(String),
     /// This expression.
     Matches(ExprId),
@@ -57,7 +57,7 @@ impl Ask {
                 .map(|phrase| Self { field: test.field.clone(), want: Want::Has(vec![phrase]) })
                 .collect(),
             Op::Contains(part) => one(Want::Contains(fold_part(part))),
-            Op::StartsWith(prefix) => one(Want::Starts(fold(prefix))),
+            Op::StartsWith(prefix) => one(Want::Starts(fold_start(prefix))),
             Op::Matches(regex) => one(Want::Matches(expr(regex))),
             Op::Present => one(Want::Present),
             Op::Absent => one(Want::Absent),
@@ -102,10 +102,15 @@ pub(crate) fn fold(text: &str) -> String {
 }
 
 /// Folded, but with the blanks at its ends: a part of a text may have neighbours.
-fn fold_part(part: &str) -> String {
-    let blank = |there| if there { " " } else { "" };
-    let (first, last) = (part.starts_with(char::is_whitespace), part.ends_with(char::is_whitespace));
-    format!("{}{}{}", blank(first), fold(part), blank(last))
+pub(crate) fn fold_part(part: &str) -> String {
+    let first = if part.starts_with(char::is_whitespace) { " " } else { "" };
+    format!("{first}{}", fold_start(part))
+}
+
+/// Folded, but with the blank at its end: more may follow the start of a text.
+pub(crate) fn fold_start(start: &str) -> String {
+    let last = if start.ends_with(char::is_whitespace) { " " } else { "" };
+    format!("{}{last}", fold(start))
 }
 
 /// The set of segment kinds that a field covers; 0 for fields that are no segments.

@@ -7,7 +7,7 @@ use crate::{
         check::has_words,
         tree::{Cond, Field, LetId, ListId, Op, Phrases, Quantifier, Ruleset},
     },
-    table::ask::{equal_form, fold, phrase_form, phrase_texts},
+    table::ask::{equal_form, fold_part, fold_start, phrase_form, phrase_texts},
 };
 
 /// A condition with lists written out, and all texts in the form in which they are compared.
@@ -218,8 +218,8 @@ impl<'a> Claims<'a> {
             Op::In(values) => Ask::In(Values::new(values.iter().map(|one| value(one)).collect())),
             Op::Number(ranges) => Ask::Number(Values::new(ranges.as_slice().into())),
             Op::Has(quantifier, phrases) => Ask::Has(*quantifier, Values::new(self.phrases(phrases))),
-            Op::Contains(part) => Ask::Contains(fold(part)),
-            Op::StartsWith(part) => Ask::StartsWith(fold(part)),
+            Op::Contains(part) => Ask::Contains(fold_part(part)),
+            Op::StartsWith(part) => Ask::StartsWith(fold_start(part)),
             Op::Matches(regex) => Ask::Matches(regex.pattern.clone(), regex.case_sensitive),
             Op::Present => Ask::Present,
             Op::Absent => Ask::Absent,

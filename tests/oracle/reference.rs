@@ -171,7 +171,11 @@ impl Reference<'_> {
                 let part = format!("{first}{}{}", folded(part), blank(part.ends_with(char::is_whitespace)));
                 found.iter().any(|text| text.folded.contains(&part))
             }
-            Op::StartsWith(prefix) => found.iter().any(|text| text.folded.starts_with(&*folded(prefix))),
+            Op::StartsWith(prefix) => {
+                let last = if prefix.ends_with(char::is_whitespace) { " " } else { "" };
+                let prefix = format!("{}{last}", folded(prefix));
+                found.iter().any(|text| text.folded.starts_with(&prefix))
+            }
             Op::Matches(regex) => {
                 let expr = expression(&regex.pattern, regex.case_sensitive);
                 found.iter().any(|text| {
