@@ -125,6 +125,12 @@ fn regular_expressions_have_ascii_classes_and_fold_unless_asked() {
         &[("LIMIT Reached: 5", true), ("limit reached: ٣", false), ("limit reached", false)],
     );
     holds_for(r"text matches /\bQuota Exceeded/c", &[("Quota Exceeded", true), ("quota exceeded", false)]);
+    // Folding makes blanks of control characters.
+    holds_for(
+        r"text matches /\x1b\[31mout of quota/c",
+        &[("\u{1b}[31mout of quota", true), ("out of quota", false)],
+    );
+    holds_for(r"text matches /余额\x01不足/c", &[("余额\u{1}不足", true), ("余额不足", false)]);
     holds_for(
         r"text matches /no credits? - ?pay/",
         &[("no credits - pay", true), ("no credit -pay", true), ("no credits pay", false)],

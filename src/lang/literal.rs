@@ -29,14 +29,15 @@ pub fn is_folded(c: char) -> bool {
     c != 'ſ' && lower.next() == Some(c) && lower.next().is_none()
 }
 
-/// A phrase as the scanned buffer shows it: lower case, `_`, `-` and white space as blanks.
+/// A phrase as the scanned buffer shows it: lower case, `_`, `-`, white space and control characters as
+/// blanks.
 #[must_use]
 pub fn normal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     if text.is_ascii() {
         out.extend(text.bytes().map(|byte| match byte {
             b'_' | b'-' => ' ',
-            byte if char::from(byte).is_whitespace() => ' ',
+            byte if byte.is_ascii_control() => ' ',
             byte => char::from(byte.to_ascii_lowercase()),
         }));
         return out;
@@ -46,7 +47,7 @@ pub fn normal(text: &str) -> String {
             '_' | '-' => ' ',
             '\u{2018}' | '\u{2019}' => '\'',
             '\u{201c}' | '\u{201d}' => '"',
-            c if c.is_whitespace() => ' ',
+            c if c.is_whitespace() || c.is_control() => ' ',
             c => c,
         };
         out.push(c);
