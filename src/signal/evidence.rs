@@ -117,6 +117,11 @@ pub struct Buffers {
     pub(super) scratch: Scratch,
 }
 
+/// So many header pairs are kept to be written anew, and none of which a part holds more bytes: each may
+/// have been the long one of its error.
+const MOST_SPARE: usize = 64;
+const LARGEST_SPARE: usize = 1024;
+
 impl Evidence {
     /// Forgets everything but its buffers.
     pub fn clear(&mut self) {
@@ -129,7 +134,9 @@ impl Evidence {
         self.body = Body::Text;
         self.provider.clear();
         self.model.clear();
-        self.buffers.spare.append(&mut self.headers);
+        let room = MOST_SPARE.saturating_sub(self.buffers.spare.len());
+        let small = |(name, value): &(String, String)| name.capacity().max(value.capacity()) <= LARGEST_SPARE;
+        self.buffers.spare.extend(self.headers.drain(..).filter(small).take(room));
         self.aborted = None;
         self.scalars.clear();
         self.cut = false;
@@ -232,4 +239,27 @@ impl Evidence {
 /// Characters that turn or hide the text around them.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::{Headers, Normaliser, SignalRef};
+
+    #[test]
+    fn long_headers_of_many_errors_do_not_pile_up() {
+        let long = "x".repeat(60_000);
+        let mut evidence = Evidence::default();
+        for short in 0..200 {
+            let mut headers = vec![("a", "b"); short];
+            headers.push(("long", &*long));
+            let signal = SignalRef { headers: Headers::Borrowed(&headers), ..SignalRef::default() };
+            Normaliser::default().read(&signal, &mut evidence);
+            assert_eq!(evidence.headers.len(), short + 1);
+        }
+        evidence.clear();
+        let held = evidence.buffers.spare.iter().map(|(name, value)| name.capacity() + value.capacity());
+        assert!(held.sum::<usize>() <= MOST_SPARE * 2 * LARGEST_SPARE);
+        assert!(!evidence.buffers.spare.is_empty(), "short ones are written anew");
+    }
 }
