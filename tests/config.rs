@@ -233,7 +233,10 @@ fn an_anchor_bomb_is_refused() {
 
 #[test]
 fn deep_and_huge_files_are_refused() {
-    assert!(Config::parse(&"[".repeat(100_000)).is_err());
+    for brackets in ["[", "{a: ["] {
+        let error = problems(&format!("a:\n  {}", brackets.repeat(100_000)));
+        assert!(error.contains("line 2: its brackets are nested too deeply"), "{error}");
+    }
     let deep = "a:\n".to_owned() + &(1..2_000).map(|n| " ".repeat(n) + "a:\n").collect::<String>();
     assert!(Config::parse(&deep).is_err());
     let huge = "# nothing\n".repeat(1_000_000);

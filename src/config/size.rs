@@ -7,6 +7,22 @@ use serde::de::{self, DeserializeSeed, EnumAccess, MapAccess, SeqAccess, Variant
 /// A document with more values than this is no config.
 const MOST: usize = 1_000_000;
 
+/// Brackets open inside one another; the reader itself follows 128, but takes time by the square of all.
+const DEEPEST: usize = 1_000;
+
+/// Where more brackets are open than any config has, those of its strings included.
+pub(super) fn too_deep(text: &str) -> Option<usize> {
+    let mut open = 0usize;
+    text.bytes().position(|byte| {
+        match byte {
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open > DEEPEST
+    })
+}
+
 /// Reads the text without keeping anything of it.
 ///
 /// # Errors

@@ -18,6 +18,15 @@ const MOST: usize = 50;
 /// # Errors
 /// The place where it is none.
 pub(crate) fn parse(text: &str) -> Result<Value, Problem> {
+    if let Some(offset) = size::too_deep(text) {
+        let before = text.get(..offset).unwrap_or_default();
+        let (line, column) = (
+            1 + before.matches('\n').count(),
+            before.rsplit('\n').next().map_or(1, |last| 1 + last.chars().count()),
+        );
+        let message = "its brackets are nested too deeply".to_owned();
+        return Err(Problem { message, help: None, line, column, offset });
+    }
     let read = || {
         size::check(text)?;
         let mut document: Value = serde_yaml::from_str(text)?;
