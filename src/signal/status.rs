@@ -149,6 +149,7 @@ fn counts(rest: &str, herald: Herald) -> bool {
         _ => {}
     }
     let rest = match rest.as_bytes() {
+        // Most go on with a word; the others need a closer look.
         [b' ', b'A'..=b'Z' | b'a'..=b'z', ..] => rest.get(1..).unwrap_or_default(),
         _ => more_digits(rest).trim_start_matches(is_gap),
     };
